@@ -68,6 +68,15 @@ def test_jacobians_of_forward_mode_are_refused(f):
         torch.func.hessian(lambda x: f(x).sum())(ONES)
 
 
+def test_transforms_of_a_backward_that_calls_plain_kernels():
+    scaled = differentiable_kernel(add, lambda a, b, g: (add(g, g), None))
+    assert torch.func.grad(lambda x: scaled(x, ONES).sum())(ONES).tolist() == [2.0] * 32
+    assert torch.func.vjp(lambda x: scaled(x, ONES), ONES)[1](ONES)[0].tolist() == [2.0] * 32
+    x = ONES.clone().requires_grad_()
+    (first,) = torch.autograd.grad(scaled(x, ONES).sum(), x, create_graph=True)
+    assert first.tolist() == [2.0] * 32
+
+
 def test_forward_mode_outside_of_reverse_mode():
     grad = torch.func.grad(lambda x: both(x).sum())
     assert grad(ONES).tolist() == [1.0] * 32

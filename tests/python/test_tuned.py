@@ -47,12 +47,19 @@ def problem_of_softmax() -> _tuned.Problem:
     return explained.problem
 
 
+def test_explain_tells_of_the_calls_own_size() -> None:
+    (found,) = kernels.explain(kernels.softmax, np.ones((7, 8), np.float32))
+    assert found.problem[3:5] == (7, 8) and found.bytes == 2 * 7 * 8 * 4
+    (same,) = kernels.explain(kernels.softmax, np.ones((4, 8), np.float32))
+    assert same.recipe == found.recipe
+
+
 def test_explain_says_what_is_taken_and_why() -> None:
     (found,) = kernels.explain(kernels.softmax, X)
-    assert found.problem == ("rows", "softmax", "float32", 4, 1000, 16, ())
+    assert found.problem == ("rows", "softmax", "float32", 6, 1000, 16, ())
     assert found.recipe == _ptx.choose_kernel(*found.problem[1:])
-    assert (found.why, found.bytes, found.floor_us) == ("the library's choice", 2 * 4 * 4 * 1000, None)
-    assert "softmax 4x1000 float32" in repr(found)
+    assert (found.why, found.bytes, found.floor_us) == ("the library's choice", 2 * 4 * 6 * 1000, None)
+    assert "softmax 6x1000 float32" in repr(found)
 
 
 def test_c_plus_plus_looks_for_the_same_words() -> None:

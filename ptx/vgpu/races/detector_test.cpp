@@ -96,6 +96,16 @@ TEST(Races, StoringTheSameIsNone) {
   EXPECT_EQ(rules("st.shared.u32 [%r1], %r0;\n"), "R-ww");
 }
 
+// Stores of what is there agree with each other. That a load in between sees the same is this run's luck: a warning.
+TEST(Races, StoringTheSameOverWhatIsLoaded) {
+  const auto body = [](std::string_view between) {
+    return cat("mov.u32 %r6, 7;\nst.shared.u32 [%r1], %r6;\nbar.sync 0;\n@%p1 ld.shared.u32 %r8, [%r1];\n", between,
+               "@!%p1 st.shared.u32 [%r1], %r6;\n");
+  };
+  EXPECT_EQ(rules(body("")), "R-rw");
+  EXPECT_EQ(rules(body("bar.sync 0;\n")), "");
+}
+
 TEST(Races, OfLanes) {
   const std::string_view share =
       "@%p1 st.shared.u32 [%r2], %r0;\nxor.b32 %r7, %r0, 1;\nshl.b32 %r7, %r7, 2;\nadd.u32 %r7, %r1, %r7;\n";

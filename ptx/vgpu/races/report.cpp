@@ -201,7 +201,9 @@ void Detector::found(Warp& warp, const Step& step, const Judge& judge, Kind kind
                      const Access& now, const std::byte* at) {
   const std::optional<Gap> gap = kind == Kind::race ? gap_between(warp, judge, before, now) : std::nullopt;
   const Rule rule = rule_of(kind, before, now, gap);
-  const Findings::Key key(rule, before.item, now.item);
+  // What changes nothing in this run is told less loudly, and apart: the two may meet again with another value.
+  constexpr std::uint32_t quiet = 1u << 31;
+  const Findings::Key key(rule, before.item, now.item | (now.of_what_is_there ? quiet : 0));
   if (!findings_.is_new(key)) return;
   const Spot spot = spot_of(warp, at);
   Access both = now;
@@ -214,7 +216,9 @@ void Detector::found(Warp& warp, const Step& step, const Judge& judge, Kind kind
   fault.item = step.item;
   fault.lane = lowest_lane(now.lanes);
   fault.access = access_at(both, spot);
-  Diagnostic d = report_both(warp, fault, severity, before, access_at(before, spot));
+  Diagnostic d = report_both(warp, fault, now.of_what_is_there ? Severity::warning : severity, before, access_at(before, spot));
+  if (now.of_what_is_there)
+    d.note("value: what is stored is there already; that it is so in this run is all that hides the race");
   d.note(gap ? say_gap(warp, *gap, before, now) : say_order(rule, warp, before, now));
   d.hint(words.hint);
   d.execution.front().lanes = now.lanes;

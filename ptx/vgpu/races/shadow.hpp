@@ -25,6 +25,7 @@ struct Access {
   bool is_store = false;
   bool through_async_proxy = false;
   bool strong = false;
+  bool of_what_is_there = false;        ///< a store of the value that is there already
   bool of_parts = false;                ///< each of its lanes accessed some of the bytes
   bool by_all = false;                  ///< all lanes of the warp together: whose register gets which bytes is not told
   bool is_volatile = false;             ///< ld.volatile, st.volatile
@@ -72,11 +73,21 @@ struct Spread {
   friend bool operator==(const Spread&, const Spread&) = default;
 };
 
+/// The bytes of the granule at `at` that belong to an access of `bytes` bytes there, a bit for each, and how many those are.
+std::uint8_t bytes_in_granule(const std::byte* at, std::uint64_t bytes, std::uint64_t& taken);
+
 /// Granules of a line that one instruction has accessed as a whole.
 struct Piece {
   Access access;            ///< all of its lanes; each granule's whole
   std::uint32_t where = 0;  ///< a bit for each granule
   Spread spread;
+  /// Of one of these granules.
+  [[nodiscard]] Access of_granule(std::size_t granule) const {
+    Access one = access;
+    one.bytes = (1u << granule_bytes) - 1;
+    if (spread.by_lane) one.lanes = spread.lanes_of(granule);
+    return one;
+  }
 };
 
 struct Line {

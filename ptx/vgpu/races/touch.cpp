@@ -10,13 +10,6 @@ namespace {
 
 constexpr std::size_t most_loads = 64;  // of a granule that are remembered: one for each warp that loads it
 
-// The bytes of the granule at `at` that belong to an access of `bytes` bytes there, and how many those are.
-std::uint8_t bytes_in_granule(const std::byte* at, std::uint64_t bytes, std::uint64_t& taken) {
-  const std::size_t first = reinterpret_cast<std::uintptr_t>(at) % granule_bytes;
-  taken = std::min<std::uint64_t>(granule_bytes - first, bytes);
-  return static_cast<std::uint8_t>(((1u << taken) - 1) << first);
-}
-
 // How lanes in order lie in the line that begins at `line`.
 Spread spread_over(const std::byte* line, const std::byte* first, std::uint32_t bytes) {
   return {.first_lane = static_cast<std::int32_t>((line - first) / static_cast<std::ptrdiff_t>(bytes)),
@@ -162,9 +155,7 @@ void Detector::divide(Line& line) {
   for (const Piece& piece : line.pieces)
     for (std::uint32_t left = piece.where; left != 0; left &= left - 1) {
       const auto g = static_cast<std::size_t>(std::countr_zero(left));
-      Access access = piece.access;
-      access.bytes = (1u << granule_bytes) - 1;
-      if (piece.spread.by_lane) access.lanes = piece.spread.lanes_of(g);
+      const Access access = piece.of_granule(g);
       Granule& granule = granules[g];
       Access& place = access.is_store ? granule.store : granule.load;
       if (place.bytes == 0) {

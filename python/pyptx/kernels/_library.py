@@ -70,7 +70,7 @@ def sizes_of(kernel: Kernel, rows: int) -> dict[str, int]:
     """Sizes of dimensions that its inputs do not say."""
     if "P" not in kernel._declared.dims:
         return {}
-    return {"P": _ptx.kernel_partial_rows(kernel.__name__, like(rows))}
+    return {"P": _ptx.kernel_partial_rows(kernel.__name__, _tuned.like(rows))}
 
 
 @functools.cache
@@ -114,11 +114,6 @@ def is_flat(operation: str, has: Has) -> bool:
     """Whether a matrix is gone through as one row."""
     by_rows = "packed" in has or ("e4m3" in has and "given" not in has)
     return ("glu" in operation and not by_rows) or operation == "rescale"
-
-
-def like(rows: int) -> int:
-    """A number of rows that stands for all with as many binary digits: those have one kernel."""
-    return 1 << rows.bit_length() >> 1
 
 
 def alignment_of(*bytes_: int) -> int:

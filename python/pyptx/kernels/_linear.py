@@ -18,9 +18,9 @@ def rows_of_chunk(classes: int, chunk: int | None) -> int:
     """Rows whose logits are in memory at once. ValueError for a number below 1."""
     if chunk is None:
         return max(STEP, LOGITS // (2 * classes) // STEP * STEP)
-    if chunk < 1:
-        _ptx.raise_error("argument_kind", f"`linear_cross_entropy`: `chunk` is {chunk}", "what fits is 1 row or more, or None")
-    return int(chunk)
+    if not isinstance(chunk, int) or chunk < 1:
+        _ptx.raise_error("argument_kind", f"`linear_cross_entropy`: `chunk` is {chunk!r}", "what fits is 1 row or more, or None")
+    return chunk
 
 
 def require_linear(x: Any, weight: Any, bias: Any, target: Any, reduction: str, is_half: bool, is_class: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._library import Has, alignment_of, chosen, is_flat, like, sizes_of
+from ._library import Has, alignment_of, chosen, is_flat, sizes_of
 from ._loss import Loss
 
 
@@ -14,7 +14,7 @@ def run(operation: str, has: Has, shape: tuple[int, int], arrays: list[Any], **s
     size = arrays[0].dtype.itemsize
     row = (rows if is_flat(operation, has) else 1) * columns * size
     places = [x.ctypes.data for x in arrays if hasattr(x, "ctypes")]  # numpy's; JAX's are aligned
-    kernel = chosen(operation, arrays[0].dtype.name, like(rows), columns, alignment_of(row, *places), has)
+    kernel = chosen(operation, arrays[0].dtype.name, rows, columns, alignment_of(row, *places), has)
     return kernel(*arrays, **scalars, **sizes_of(kernel, rows))
 
 

@@ -18,7 +18,7 @@ from ..torch_support.dynamo import call_number_under_dynamo
 from ..torch_support.operators import register_operators
 from ..torch_support.refusals import raise_to_dynamo
 from . import _checks, _tuned
-from ._library import Has, alignment_of, chosen, is_flat, kernel_of, like, sizes_of
+from ._library import Has, alignment_of, chosen, is_flat, kernel_of, sizes_of
 from ._loss import Loss
 
 register_operators()
@@ -52,7 +52,7 @@ def launch(operation: str, has: Has, matrices: Sequence[Any], vectors: Sequence[
     key = (operation, has, x.dtype, columns, rows.bit_length(), places & 15, scalars)
     known = _plans.get(key)
     if known is None:
-        kernel = chosen(operation, _dtype(operation, x), like(rows), columns, alignment_of(places), has)
+        kernel = chosen(operation, _dtype(operation, x), rows, columns, alignment_of(places), has)
         known = _plans[key] = _bound(kernel, scalars, rows)
     return known[0](*matrices, *vectors, scalars=known[1])
 
@@ -138,7 +138,7 @@ def _launch_strided(operation: str, has: Has, matrices: Sequence[Any], vectors: 
     if rows == 0:
         return launch(operation, has, [m.contiguous() for m in matrices], vectors, scalars)
     alignment = alignment_of(columns * x.element_size(), places, *(_place(v) for v in vectors))
-    kernel = chosen(operation, _dtype(operation, x), like(rows), columns, alignment, (*has, "strided"))
+    kernel = chosen(operation, _dtype(operation, x), rows, columns, alignment, (*has, "strided"))
     names = [name for _, name in kernel._declared.raw_params if name.endswith("_stride")]
     kernel_scalars += zip(names, strides, strict=True)
     plan, packed = _bound(kernel, tuple(kernel_scalars), rows)

@@ -251,7 +251,8 @@ def _tune_one(
         return Tried(problem, default, default, 1.0, medians, refused)
     device = _tuned.device()
     assert device is not None  # the tensors are on it
-    _tuned.keep(Entry(problem, winner, default, round(ratio, 4), round(medians[winner], 3), device, _ptx.version))
+    kept = problem if problem[0] == "product" else _tuned.bucket(problem)
+    _tuned.keep(Entry(kept, winner, default, round(ratio, 4), round(medians[winner], 3), device, _ptx.version))
     return Tried(problem, winner, default, ratio, medians, refused)
 
 

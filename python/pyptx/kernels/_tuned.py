@@ -36,10 +36,17 @@ class Entry(NamedTuple):
     version: str
 
 
+def like(rows: int) -> int:
+    """A number of rows that stands for all with as many binary digits: those have one kernel."""
+    return 1 << rows.bit_length() >> 1
+
+
 def bucket(problem: Problem) -> Problem:
-    """The problem that stands for all like this one: M of products rounded up to one of 8 steps an octave."""
+    """The problem that stands for all like this one: rows by their binary digits, M of products rounded up to one of 8 steps an
+    octave."""
     if problem[0] != "product":
-        return problem
+        kind, operation, dtype, rows, *rest = problem
+        return kind, operation, dtype, like(rows), *rest
     kind, dtype, out, (m, n, k, batch), has = problem
     if m > EXACT_ROWS:
         step = 1 << (m - 1).bit_length() >> 4
@@ -49,13 +56,13 @@ def bucket(problem: Problem) -> Problem:
 
 def library_choice(problem: Problem) -> str:
     """ValueError or TypeError for types and lengths that no kernel takes."""
-    return _ptx.choose_kernel(*problem[1:]) if problem[0] == "rows" else _ptx.choose_product(*problem[1:])
+    return _ptx.choose_kernel(*bucket(problem)[1:]) if problem[0] == "rows" else _ptx.choose_product(*problem[1:])
 
 
 def recipes_of(problem: Problem, most: int = EVERY_RECIPE) -> list[str]:
     """The recipes that serve it, those that the library expects most of first."""
     if problem[0] == "rows":
-        found = _ptx.kernel_recipes(*problem[1:])
+        found = _ptx.kernel_recipes(*bucket(problem)[1:])
     else:
         dtype, out, sizes, has = problem[1:]
         found = _ptx.product_recipes(dtype, out, sizes, has, most)

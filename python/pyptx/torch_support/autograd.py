@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _ptx
+from ..errors import PtxError
 from . import state
 from .operators import register_operators
 from .refusals import has_tangent, in_forward_mode, refuse_argument, refuse_vmap
@@ -61,17 +62,24 @@ def differentiable_kernel(
 
         @staticmethod
         def backward(ctx: Any, *grad_outputs: Any) -> Any:
+            called = getattr(backward_kernel, "__name__", name)
             _ptx.raise_error(
                 "argument_gradient",
-                f"a gradient of a gradient is asked for: kernel `{backward_kernel.__name__}`, which is a backward, has none",
+                f"a gradient of a gradient is asked for: kernel `{called}`, which is a backward, has none",
                 "make it differentiable too, with `pyptx.differentiable_kernel(backward, its_backward)`",
             )
 
     def backward_of(ctx: Any, *grad_outputs: Any) -> Any:
         is_kernel = isinstance(backward_kernel, _ptx.KernelCall)
-        if not is_kernel or torch.compiler.is_dynamo_compiling() or not torch.is_grad_enabled():
+        if torch.compiler.is_dynamo_compiling() or not torch.is_grad_enabled():
             return gradients_of(ctx, *grad_outputs)
-        # A plain kernel. A second derivative is an error where it is asked for, not where the first is. torch's
+        if not is_kernel:
+            try:  # of kernels that have backwards themselves, second derivatives are there
+                return gradients_of(ctx, *grad_outputs)
+            except PtxError as error:
+                if error.kind != "argument_gradient":
+                    raise
+        # Of plain kernels. A second derivative is an error where it is asked for, not where the first is. torch's
         # `once_differentiable` would leave this part out of `torch.autograd.grad` without a word.
         with torch.no_grad():
             gradients = gradients_of(ctx, *grad_outputs)
