@@ -26,6 +26,7 @@ OTHER_WORDS = {
     "launch/sized.cpp": "cluster",  # of a launch
     "num/approx_wide.cpp": "fma",  # of the host
     "num/chain.cpp": "fma",  # of the host
+    "num/tiles.cpp": "fma",  # of the host
     "tool/findings.cpp": "warp rank proxy",  # keys of an object
     "vgpu/races/report.cpp": "async gpu cluster cta",  # the proxy's name, and scopes to write
     "text/module.cpp": "alias",  # the directive, as in the next two

@@ -217,9 +217,10 @@ class Walk {
   }
 
   bool load(const Row& row, std::uint64_t at) {
-    fill_outside(map_, row_);
+    const Inside part = inside(row);
+    if (part.bytes != row_.size()) fill_outside(map_, row_);
     std::fill(marks_.begin(), marks_.end(), written_mark);
-    if (const Inside part = inside(row); part.bytes != 0) {
+    if (part.bytes != 0) {
       const auto from = find_range(warp_, step_, lane_, Space::global, false, part.address, part.bytes, 1);
       if (!from) return false;
       std::memcpy(&row_[part.skipped], from->data, part.bytes);
