@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -42,6 +43,24 @@ class _Call:
     def replay(self) -> None:
         for inputs in self.sets:
             self.call(*inputs)
+
+
+REST = 0.05  # seconds between calls that are measured by themselves
+
+
+def _with_rests(torch: Any, call: _Call, rounds: int) -> list[float]:
+    """Microseconds of calls between which the GPU rests, so that power does not lower its clocks."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    times = []
+    for _ in range(rounds):
+        torch.cuda.synchronize()
+        time.sleep(REST)
+        begin.record()
+        call.replay()
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end) * 1e3)
+    return times
 
 
 def measure_loss(torch: Any, cell: LossCell, rounds: int, chosen_alone: bool, most: int, tools: Any) -> dict[str, Any]:
@@ -87,9 +106,7 @@ def measure_loss(torch: Any, cell: LossCell, rounds: int, chosen_alone: bool, mo
         call.replay()
     torch.cuda.synchronize()
     tools.report_race(torch, report, calls, peers, len(sets), rounds)
-    # By itself, where the GPU rests between calls and its clocks are higher.
-    alone = tools.take_turns(torch, {cell.operation: _Call(own, sets[:1])}, 1, rounds)[cell.operation]
-    report["alone_us"] = round(sorted(alone)[len(alone) // 2], 1)
+    report["alone_us"] = round(statistics.median(_with_rests(torch, _Call(own, sets[:1]), rounds)), 1)
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_allocated()
     own(*sets[0])

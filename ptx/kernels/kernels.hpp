@@ -5,7 +5,8 @@
 //     cost(problem)     bytes and operations
 //     rms_norm(place, dtype, x, weight, y) …   all of it: chosen, compiled, run (run.hpp)
 // Matrix products are made in the same way, with recipes of their own (product.hpp).
-// Files: row.hpp what they share; norm, softmax, gated … one kind of operation each; choose.cpp which recipe.
+// Files: row.hpp what they share; norm, softmax, gated … one kind of operation each; choose.cpp which recipe; tuned.hpp which of
+// them was measured on this machine.
 #pragma once
 
 #include "ptx/kernels/product.hpp"

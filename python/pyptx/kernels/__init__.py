@@ -8,8 +8,8 @@ and go to 96K elements in f32. Unsupported arguments raise; nothing falls back t
 """
 
 # From the top down: _torch; _arrays, of numpy and JAX, with _jax, the rules of gradients; _runs; _library, recipes; _tuned, which
-# of them is taken, with _tune and _tuning; _checks. Matrix products: _torch_matmul, _matmul with _jax_matmul, the same for _scaled
-# and _grouped; _product_runs; _products, recipes and shapes. Losses: _torch_linear, _linear with _jax_linear, _linear_runs; _loss.
+# is taken, with _tune and _tuning; _checks. Matrix products: _torch_matmul, _matmul with _jax_matmul, the same for _scaled and
+# _grouped; _product_runs; _products, recipes and shapes. Losses: _torch_linear, _linear with _jax_linear, _linear_runs; _loss.
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ def rms_norm(
     rounded to the element type and normalised: the result is the pair of the norm and that sum. With ``out_dtype`` float8_e4m3fn
     the norm is two arrays, without gradients: e4m3 numbers, and f32 scales [.., 1], one a row, of which they are multiples, as
     `scaled_matmul` takes them; with ``scale`` too, an f32 array of one number, it is the e4m3 numbers alone, multiples of that
-    one, and what is beyond 448 of it becomes 448. TypeError for another element type, ValueError for shapes that do not fit together.
+    one, and what is beyond 448 of it becomes 448. TypeError for another element type, ValueError for shapes that do not fit
+    together.
     """
     eps, offset = _checks.number("rms_norm", "eps", eps), _checks.number("rms_norm", "offset", offset)
     if out_dtype is not None or scale is not None:
