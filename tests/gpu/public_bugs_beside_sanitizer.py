@@ -96,9 +96,7 @@ def one_run(path: Path, words: str) -> None:
     driver("cuModuleLoadData", ctypes.byref(module), text.encode())
     name = re.search(r"\.entry\s+(\w+)", text)[1]  # type: ignore[index]
     driver("cuModuleGetFunction", ctypes.byref(function), module, name.encode())
-    values = [
-        driver.buffer(re.sub(r"^\w+:", "", word)) if "[" in word else ctypes.c_uint64(int(word, 0)) for word in given.arg
-    ]
+    values = [driver.buffer(re.sub(r"^\w+:", "", word)) if "[" in word else ctypes.c_uint64(int(word, 0)) for word in given.arg]
     parameters = (ctypes.c_void_p * max(1, len(values)))(*[ctypes.cast(ctypes.byref(v), ctypes.c_void_p) for v in values])
     config = Config()
     config.sizes[:] = [*three(given.grid or "1"), *three(given.block or "1")]

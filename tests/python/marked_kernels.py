@@ -1,5 +1,5 @@
-"""Kernels with a mistake and its mend in one file: lines marked `// mistake` are the one, those marked `// mend` the other, `// run:`
-says how it is launched and `// finds:` which rules it may break."""
+"""Kernels with a mistake and its mend in one file: lines marked `// mistake` are the one, those marked `// mend` the other.
+`// run:` says how it is launched and `// finds:` which rules it may break."""
 
 from __future__ import annotations
 

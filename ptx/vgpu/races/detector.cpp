@@ -96,7 +96,9 @@ bool Detector::in_order_of_warp(const Judge& judge, const Access& before, const 
   if (before.clock < warp.together) return true;
   if ((now.lanes & ~warp.returned_to) == 0 && warp.returned.reaches(before.clock, before.lanes)) return true;
   const bool shared = (before.lanes & now.lanes) != 0;
-  const bool by_parts = (before.of_parts || now.of_parts) && !before.by_all && !now.by_all;
+  // What a converged warp has loaded, it has: CUTLASS's stmatrix stores where its ldmatrix has loaded.
+  const bool by_all = before.is_store && (before.by_all || now.by_all);
+  const bool by_parts = (before.of_parts || now.of_parts) && !by_all;
   if (by_parts ? shared : before.lanes == now.lanes && (now.lanes & (now.lanes - 1)) == 0) return true;
   if (warp.have_met(before.lanes | now.lanes) && before.clock < warp.met_at[static_cast<std::size_t>(lowest_lane(now.lanes))])
     return true;

@@ -200,7 +200,7 @@ class Detector {
   /// What was told of the operation so far is looked at: pieces of a line come one by one, and are one access.
   void flush_operation();
   /// And another one begins: what was found to be in order before this one need not be so before that.
-  void end_operation() { flush_operation(), in_order_ = {}; }
+  void end_operation() { flush_operation(), seen_in_order_ = 0; }
   /// It reads these granules of a line of shared memory.
   void access_line_of_operation(Warp& warp, const Step& step, const std::byte* line, std::uint32_t where);
   /// Of a tensor map of 128 bytes by a lane's tensor copy.
@@ -346,7 +346,7 @@ class Detector {
     bool is_store = false;
   } pending_;
   std::array<Access, 4> in_order_{};  // before the operation that is being performed: lines share most of them
-  std::size_t oldest_in_order_ = 0;
+  std::size_t seen_in_order_ = 0;
   [[nodiscard]] bool is_wrong(Warp& warp, const Judge& judge, const Access& before, const Access& now);
 
   // What strong stores have told whoever loads the same place by a strong load. An update hands on what was told before it.

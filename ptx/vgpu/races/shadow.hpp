@@ -16,25 +16,25 @@ namespace ptx::vgpu::races {
 
 /// An access that was made.
 struct Access {
-  Agent agent;              ///< by whose clock it is known to have happened; agent.cluster 0: there was none
-  std::uint16_t warp = 0;   ///< that executed the instruction, counted through the blocks of its cluster
-  std::uint32_t clock = 0;  ///< the agent's
-  std::uint32_t item = 0;   ///< the instruction
-  Mask lanes = 0;           ///< that made it
-  std::uint8_t bytes = 0;   ///< a bit for each of the 4 bytes
-  bool is_store = false;
-  bool through_async_proxy = false;
-  bool strong = false;
-  bool of_what_is_there = false;        ///< a store of the value that is there already
-  bool of_parts = false;                ///< each of its lanes accessed some of the bytes
-  bool by_all = false;                  ///< all lanes of the warp together: whose register gets which bytes is not told
-  bool is_volatile = false;             ///< ld.volatile, st.volatile
-  bool of_shared = false;               ///< of an asynchronous one: its bytes are in shared memory
-  bool of_mbarrier = false;             ///< by an instruction on mbarriers: a store initialises one, or
-  bool invalidates = false;             ///< ends it
-  bool of_operation = false;            ///< and by an asynchronous operation that will be told to it
-  bool of_tensor_map = false;           ///< by a tensor copy, of the map: through the proxy of tensor maps
+  Agent agent;                          ///< by whose clock it is known to have happened; agent.cluster 0: there was none
+  std::uint32_t clock = 0;              ///< the agent's
+  std::uint32_t item = 0;               ///< the instruction
+  Mask lanes = 0;                       ///< that made it
+  std::uint16_t warp = 0;               ///< that executed the instruction, counted through the blocks of its cluster
+  std::uint8_t bytes = 0;               ///< a bit for each of the 4 bytes
   isa::Scope scope = isa::Scope::none;  ///< of a strong one
+  bool is_store : 1 = false;
+  bool through_async_proxy : 1 = false;
+  bool strong : 1 = false;
+  bool of_what_is_there : 1 = false;  ///< a store of the value that is there already
+  bool of_parts : 1 = false;          ///< each of its lanes accessed some of the bytes
+  bool by_all : 1 = false;            ///< all lanes of the warp together: whose register gets which bytes is not told
+  bool is_volatile : 1 = false;       ///< ld.volatile, st.volatile
+  bool of_shared : 1 = false;         ///< of an asynchronous one: its bytes are in shared memory
+  bool of_mbarrier : 1 = false;       ///< by an instruction on mbarriers: a store initialises one, or
+  bool invalidates : 1 = false;       ///< ends it
+  bool of_operation : 1 = false;      ///< and by an asynchronous operation that will be told to it
+  bool of_tensor_map : 1 = false;     ///< by a tensor copy, of the map: through the proxy of tensor maps
 };
 
 /// Whether two accesses are one instruction's, executed once.

@@ -88,12 +88,18 @@ void Detector::touch_line(Warp& warp, const Step& step, const Judge& judge, cons
 bool Detector::is_wrong(Warp& warp, const Judge& judge, const Access& before, const Access& now) {
   if (!before.is_store && !now.is_store) return false;
   if (judge.warp != nullptr || now.of_tensor_map) return wrong(warp, judge, before, now).has_value();
+  if (before.item == now.item) return wrong(warp, judge, before, now).has_value();
+  // Which instruction it is of does not matter: those of one group are done together.
   const auto is_known = [&](const Access& one) {
-    return same_instruction(one, before) && one.lanes == before.lanes && one.bytes == now.is_store;
+    return one.clock == before.clock && one.agent == before.agent && one.lanes == before.lanes &&
+           one.is_store == before.is_store && one.through_async_proxy == before.through_async_proxy &&
+           one.strong == before.strong && one.of_what_is_there == before.of_what_is_there &&
+           one.of_mbarrier == before.of_mbarrier && one.bytes == (now.is_store ? 1 : 0);
   };
-  if (std::any_of(in_order_.begin(), in_order_.end(), is_known)) return false;
+  const auto known = static_cast<std::ptrdiff_t>(std::min(seen_in_order_, in_order_.size()));
+  if (std::any_of(in_order_.begin(), in_order_.begin() + known, is_known)) return false;
   if (wrong(warp, judge, before, now)) return true;
-  Access& place = in_order_[oldest_in_order_++ % in_order_.size()];
+  Access& place = in_order_[seen_in_order_++ % in_order_.size()];
   place = before;
   place.bytes = now.is_store ? 1 : 0;
   return false;
