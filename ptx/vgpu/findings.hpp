@@ -22,6 +22,7 @@ class Findings {
   /// True for the first finding with this key, of which there are not too many yet: add() is to follow. Any other is counted.
   bool is_new(const Key& key);
   void add(const Key& key, Diagnostic finding);
+  [[nodiscard]] bool has(const Key& key) const { return all_.contains(key); }
 
   /// How many are told, and the last of them.
   [[nodiscard]] std::size_t told() const { return in_order_.size(); }

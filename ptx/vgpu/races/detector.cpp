@@ -127,6 +127,7 @@ bool Detector::among_strong(const Cluster& cluster, const Access& before, const 
 
 std::optional<Detector::Wrong> Detector::wrong(Warp& warp, const Judge& judge, const Access& before, const Access& now) const {
   if (!before.is_store && !now.is_store) return std::nullopt;
+  if (before.is_store && now.is_store && (before.of_what_is_there || now.of_what_is_there)) return std::nullopt;  // they agree
   if (among_strong(*warp.cta->cluster, before, now)) return std::nullopt;
   const bool unready = before.of_mbarrier && before.is_store && now.of_mbarrier;
   // Who ends an mbarrier may do so for its warp: libcu++ elects a lane by match.any.sync, which orders no memory.
@@ -207,18 +208,12 @@ void Detector::access(Warp& warp, const Step& step, Mask lanes, bool is_store, s
     return;
   }
   Access access = access_by(warp, step, lanes, is_store);
-  for (Mask left = lanes & same; left != 0; left &= left - 1) {
-    const int lane = lowest_lane(left);
-    access.lanes = Mask{1} << lane;
-    access.of_what_is_there = true;
-    if (is_looked_at(warp, at(lane), bytes))
-      hold_against_loads(warp, step, judge_of(state(warp), access.lanes), access, at(lane), bytes);
-  }
-  access.of_what_is_there = false;
-  for (Mask left = lanes & ~same; left != 0;) {
+  for (Mask left = lanes; left != 0;) {
     const int first = lowest_lane(left);
+    access.of_what_is_there = has_lane(same, first);
+    const Mask alike = left & (access.of_what_is_there ? same : ~same);
     int end = first + 1;  // of the lanes that lie one behind the other
-    while (end < lane_count && has_lane(left, end) && at(end) == at(end - 1) + bytes) ++end;
+    while (end < lane_count && has_lane(alike, end) && at(end) == at(end - 1) + bytes) ++end;
     const bool looked_at = is_looked_at(warp, at(first), bytes);
     while (end > first + 1 && is_looked_at(warp, at(end - 1), bytes) != looked_at) --end;  // another tensor begins there
     access.lanes = (all_lanes >> (lane_count - (end - first))) << first;
@@ -230,28 +225,6 @@ void Detector::access(Warp& warp, const Step& step, Mask lanes, bool is_store, s
       touch(warp, step, judge, access, at(first), bytes);
     else
       touch(warp, step, judge, access, at(first), all, {at(first) - static_cast<std::ptrdiff_t>(bytes) * first, bytes});
-  }
-}
-
-void Detector::hold_against_loads(Warp& warp, const Step& step, const Judge& judge, Access now, const std::byte* at,
-                                  std::uint64_t bytes) {
-  const bool shared = is_shared(warp, at);
-  for (std::uint64_t taken = 0; bytes != 0; at += taken, bytes -= taken) {
-    now.bytes = bytes_in_granule(at, bytes, taken);
-    Line& line = line_at(at, now, shared);
-    const std::size_t g = reinterpret_cast<std::uintptr_t>(at) % line_bytes / granule_bytes;
-    const auto hold = [&](const Access& before) {
-      if (before.bytes != 0 && !before.is_store) hold_against(warp, step, judge, before, now, at);
-    };
-    if (line.granules != 0) {
-      const Granule& granule = shadow_.granules(line.granules)[g];
-      hold(granule.load);
-      if (granule.more != 0)
-        for (const Access& before : shadow_.lists[granule.more]) hold(before);
-      continue;
-    }
-    for (const Piece& piece : line.pieces)
-      if ((piece.where >> g & 1) != 0) hold(piece.of_granule(g));
   }
 }
 

@@ -185,7 +185,7 @@ class Detector {
   void end_block(Cta& cta);
 
   // -- accesses, when they are about to be made. `bytes` of each lane at its place; `same`: lanes that store what is there
-  // already, with which other stores agree: they are held against loads alone, and not noted.
+  // already, with which other stores agree: they are held against loads alone.
   void access(Warp& warp, const Step& step, Mask lanes, bool is_store, std::uint32_t bytes,
               const std::array<Place, lane_count>& places, Mask same = 0);
   /// Of all lanes, one behind the other.
@@ -305,7 +305,6 @@ class Detector {
   [[nodiscard]] std::optional<Wrong> wrong(Warp& warp, const Judge& judge, const Access& before, const Access& now) const;
   void hold_against(Warp& warp, const Step& step, const Judge& judge, const Access& before, const Access& now,
                     const std::byte* at);
-  void hold_against_loads(Warp& warp, const Step& step, const Judge& judge, Access now, const std::byte* at, std::uint64_t bytes);
   static bool stands_for(const Judge& judge, const Access& now, const Access& other);
   [[nodiscard]] bool among_strong(const Cluster& cluster, const Access& before, const Access& now) const;
   static bool reaches(const Judge& judge, const Access& before, Clock Knowledge::* of);

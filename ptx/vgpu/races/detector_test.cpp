@@ -102,8 +102,16 @@ TEST(Races, StoringTheSameOverWhatIsLoaded) {
     return cat("mov.u32 %r6, 7;\nst.shared.u32 [%r1], %r6;\nbar.sync 0;\n@%p1 ld.shared.u32 %r8, [%r1];\n", between,
                "@!%p1 st.shared.u32 [%r1], %r6;\n");
   };
-  EXPECT_EQ(rules(body("")), "R-rw");
+  EXPECT_EQ(rules(body("")), "R-wr");
   EXPECT_EQ(rules(body("bar.sync 0;\n")), "");
+  const auto severity = [](std::string_view value) {
+    const auto report = run(cat("mov.u32 %r6, 7;\n@%p0 st.shared.u32 [%r1], %r6;\nbar.sync 0;\n@%p1 ld.shared.u32 %r8, [%r1];\n",
+                                "mov.u32 %r6, ", value, ";\n@!%p1 st.shared.u32 [%r1], %r6;\n"),
+                            {});
+    return report && report->findings.size() == 1 ? report->findings.front().severity : Severity::note;
+  };
+  EXPECT_EQ(severity("7"), Severity::warning);
+  EXPECT_EQ(severity("8"), Severity::error);
 }
 
 TEST(Races, OfLanes) {
@@ -259,12 +267,13 @@ TEST(Races, AreSaidWithBothAccesses) {
   ASSERT_EQ(found.execution.size(), 2u);
   EXPECT_EQ(found.execution[0].warp, 1u);
   EXPECT_EQ(found.execution[0].rule, "R-wr");
-  EXPECT_EQ(found.execution[0].times, 31u);
+  EXPECT_EQ(found.execution[0].times, 32u);
   EXPECT_EQ(found.execution[1].instruction, "st.shared.u32");
   EXPECT_EQ(found.execution[1].warp, 0u);
   EXPECT_EQ(found.execution[1].access->element, "tile + 0x7c");
   EXPECT_TRUE(testing::has_note(found, "rule: R-wr (docs/rules/R-wr.md)"));
-  EXPECT_TRUE(testing::has_note(found, "seen 31 times")) << render(found);  // thread 0 stores the 0 that is there
+  EXPECT_TRUE(testing::has_note(found, "seen 32 times"))
+      << render(found);  // thread 0, which stores the 0 that is there, with them
   EXPECT_TRUE(testing::has_note(found, "hint: bar.sync, or an arrival and a wait at an mbarrier, between the two"));
 }
 

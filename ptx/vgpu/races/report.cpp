@@ -201,9 +201,11 @@ void Detector::found(Warp& warp, const Step& step, const Judge& judge, Kind kind
                      const Access& now, const std::byte* at) {
   const std::optional<Gap> gap = kind == Kind::race ? gap_between(warp, judge, before, now) : std::nullopt;
   const Rule rule = rule_of(kind, before, now, gap);
-  // What changes nothing in this run is told less loudly, and apart: the two may meet again with another value.
+  // What changes nothing in this run is told less loudly, where the two have not met with another value.
   constexpr std::uint32_t quiet = 1u << 31;
-  const Findings::Key key(rule, before.item, now.item | (now.of_what_is_there ? quiet : 0));
+  const Findings::Key loud(rule, before.item, now.item);
+  const bool changes_nothing = (before.of_what_is_there || now.of_what_is_there) && !findings_.has(loud);
+  const Findings::Key key = changes_nothing ? Findings::Key(rule, before.item, now.item | quiet) : loud;
   if (!findings_.is_new(key)) return;
   const Spot spot = spot_of(warp, at);
   Access both = now;
@@ -216,7 +218,7 @@ void Detector::found(Warp& warp, const Step& step, const Judge& judge, Kind kind
   fault.item = step.item;
   fault.lane = lowest_lane(now.lanes);
   fault.access = access_at(both, spot);
-  Diagnostic d = report_both(warp, fault, now.of_what_is_there ? Severity::warning : severity, before, access_at(before, spot));
+  Diagnostic d = report_both(warp, fault, changes_nothing ? Severity::warning : severity, before, access_at(before, spot));
   if (now.of_what_is_there)
     d.note("value: what is stored is there already; that it is so in this run is all that hides the race");
   d.note(gap ? say_gap(warp, *gap, before, now) : say_order(rule, warp, before, now));

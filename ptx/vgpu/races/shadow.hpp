@@ -37,9 +37,13 @@ struct Access {
   bool of_tensor_map : 1 = false;     ///< by a tensor copy, of the map: through the proxy of tensor maps
 };
 
+/// Whether what was done before to these bytes counts no more.
+inline bool is_last_word(const Access& access) { return access.is_store && !access.of_what_is_there; }
+
 /// Whether two accesses are one instruction's, executed once.
 inline bool same_instruction(const Access& a, const Access& b) {
-  return a.agent == b.agent && a.clock == b.clock && a.item == b.item && a.is_store == b.is_store;
+  return a.agent == b.agent && a.clock == b.clock && a.item == b.item && a.is_store == b.is_store &&
+         a.of_what_is_there == b.of_what_is_there;
 }
 
 /// Four bytes of memory.

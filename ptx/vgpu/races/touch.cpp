@@ -58,7 +58,7 @@ void Detector::touch(Warp& warp, const Step& step, const Judge& judge, const Acc
       } else {
         touch_granules(warp, step, judge, access, line, at, taken, spread);
       }
-      if (whole && !divides && access.is_store && where == ~0u) {  // nothing else is left of the line
+      if (whole && !divides && is_last_word(access) && where == ~0u) {  // nothing else is left of the line
         shadow_.give_back_granules(std::exchange(line.granules, 0));
         line.pieces.push_back({access, where, spread});
       }
@@ -110,7 +110,8 @@ bool Detector::touch_as_piece(Warp& warp, const Judge& judge, Line& line, const 
   const auto alike = [&](const Piece& piece) { return piece.spread == now.spread && piece.access.lanes == now.access.lanes; };
   const auto of_agent = [&](const Piece& piece) { return judge.warp != nullptr && piece.access.agent == now.access.agent; };
   const auto is_replaced = [&](const Piece& piece) {
-    if (now.access.is_store) return true;
+    if (is_last_word(now.access)) return true;
+    if (now.access.is_store) return piece.access.of_what_is_there && stands_for(judge, now.access, piece.access);
     if (piece.access.is_store) return false;
     if (of_agent(piece) && !alike(piece)) return piece.access.clock < judge.warp->together;
     return stands_for(judge, now.access, piece.access);
@@ -164,7 +165,7 @@ void Detector::divide(Line& line) {
       const Access access = piece.of_granule(g);
       Granule& granule = granules[g];
       Access& place = access.is_store ? granule.store : granule.load;
-      if (place.bytes == 0) {
+      if (place.bytes == 0 && !access.of_what_is_there) {
         place = access;
         continue;
       }
@@ -219,6 +220,16 @@ void Detector::touch_granule(Warp& warp, const Step& step, const Judge& judge, c
     std::vector<Access>& list = shadow_.lists[granule.more];
     if (list.size() < most_loads) list.push_back(now);
   };
+  if (now.of_what_is_there) {
+    if (granule.more != 0)
+      for (Access& other : shadow_.lists[granule.more])
+        if (other.of_what_is_there && (other.bytes & ~now.bytes) == 0 && stands_for(judge, now, other)) {
+          other = now;
+          return;
+        }
+    add();
+    return;
+  }
   if (now.is_store) {
     const auto rest = static_cast<std::uint8_t>(~now.bytes);
     const auto merges = [&](const Access& other) { return same_instruction(other, now) && (other.bytes & now.bytes) == 0; };
