@@ -208,24 +208,27 @@ void Detector::access(Warp& warp, const Step& step, Mask lanes, bool is_store, s
     return;
   }
   Access access = access_by(warp, step, lanes, is_store);
-  for (Mask left = lanes; left != 0;) {
-    const int first = lowest_lane(left);
-    access.of_what_is_there = has_lane(same, first);
-    const Mask alike = left & (access.of_what_is_there ? same : ~same);
-    int end = first + 1;  // of the lanes that lie one behind the other
-    while (end < lane_count && has_lane(alike, end) && at(end) == at(end - 1) + bytes) ++end;
-    const bool looked_at = is_looked_at(warp, at(first), bytes);
-    while (end > first + 1 && is_looked_at(warp, at(end - 1), bytes) != looked_at) --end;  // another tensor begins there
-    access.lanes = (all_lanes >> (lane_count - (end - first))) << first;
-    left &= ~access.lanes;
-    if (!looked_at) continue;
-    const std::uint64_t all = std::uint64_t{bytes} * static_cast<std::uint64_t>(end - first);
-    const Judge judge = judge_of(state(warp), access.lanes);
-    if (end == first + 1)
-      touch(warp, step, judge, access, at(first), bytes);
-    else
-      touch(warp, step, judge, access, at(first), all, {at(first) - static_cast<std::ptrdiff_t>(bytes) * first, bytes});
-  }
+  const auto touch_of = [&](Mask left) {
+    while (left != 0) {
+      const int first = lowest_lane(left);
+      int end = first + 1;  // of the lanes that lie one behind the other
+      while (end < lane_count && has_lane(left, end) && at(end) == at(end - 1) + bytes) ++end;
+      const bool looked_at = is_looked_at(warp, at(first), bytes);
+      while (end > first + 1 && is_looked_at(warp, at(end - 1), bytes) != looked_at) --end;  // another tensor begins there
+      access.lanes = (all_lanes >> (lane_count - (end - first))) << first;
+      left &= ~access.lanes;
+      if (!looked_at) continue;
+      const std::uint64_t all = std::uint64_t{bytes} * static_cast<std::uint64_t>(end - first);
+      const Judge judge = judge_of(state(warp), access.lanes);
+      if (end == first + 1)
+        touch(warp, step, judge, access, at(first), bytes);
+      else
+        touch(warp, step, judge, access, at(first), all, {at(first) - static_cast<std::ptrdiff_t>(bytes) * first, bytes});
+    }
+  };
+  touch_of(lanes & ~same);  // what is told of these counts for the others, too
+  access.of_what_is_there = true;
+  touch_of(lanes & same);
 }
 
 void Detector::access_in_order(Warp& warp, const Step& step, bool is_store, std::uint32_t bytes, const std::byte* first) {
