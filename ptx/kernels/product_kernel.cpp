@@ -51,6 +51,9 @@ namespace {
 /// Tiles that lie below one another and are worked on together, so that A and B stay in the L2 cache.
 constexpr int band_tiles = 8;
 
+/// Whether the warp that loads keeps the fewest registers: one that looks for a tile's group would spill.
+bool gives_most(const Recipe& r) { return r.pingpong && !r.grouped && !r.ragged; }
+
 KernelSpec spec_of(const Recipe& recipe) {
   BoundaryOf tensors = boundary(recipe);
   const auto threads = block(recipe);
@@ -251,7 +254,7 @@ void Writer::load(const Factor& factor, const char* tensor, int at, const U32& s
 }
 
 void Writer::produce(const Ring& ring) {
-  const auto registers = r.pingpong ? 24 : g.consumers == 2 ? 40 : 32;
+  const auto registers = gives_most(r) ? 24 : g.consumers == 2 ? 40 : 32;
   if (g.consumers > 1) k.setmaxnreg(registers, false);  // what it gives back, the others take
   const auto all = [&](const Reg<Type::pred>* is_first) {
     auto stages = k.pipeline(r.stages);
@@ -315,7 +318,7 @@ void Writer::add_up(const RegArray<Type::f32>& sums, Epilogue& epilogue, const U
 }
 
 void Writer::consume(const Ring& ring) {
-  if (g.consumers > 1) k.setmaxnreg(r.pingpong ? 240 : g.consumers == 2 ? 232 : 160, true);
+  if (g.consumers > 1) k.setmaxnreg(gives_most(r) ? 240 : g.consumers == 2 ? 232 : 160, true);
   consumer_ = *warpgroup_ - 1;
   std::vector<RegArray<Type::f32>> sums;
   // The first product overwrites them, but ptxas 12.8 serialises wgmma on registers that nobody wrote.

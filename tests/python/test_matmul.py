@@ -173,6 +173,30 @@ def test_ptxas_spills_nothing_and_serialises_nothing() -> None:
         assert resources["spill_stores"] == resources["spill_loads"] == resources["stack_frame"] == 0, recipe
 
 
+def test_what_is_chosen_spills_nothing() -> None:
+    """Of sizes that models have, and all that a product may have beside it: a warp that loads has few registers, too."""
+    halves = ("bfloat16", "bfloat16")
+    with_words = [
+        (*halves, ()), (*halves, ("bias", "gelu_tanh")), (*halves, ("residual",)), (*halves, ("gated", "silu")),
+        (*halves, ("batched",)), (*halves, ("grouped",)), ("bfloat16", "float32", ("residual", "wide")),
+        ("float8_e4m3fn", "bfloat16", ("tensorwise",)), ("float8_e4m3fn", "bfloat16", ("rowwise", "bias")),
+        ("float8_e4m3fn", "bfloat16", ("promoted", "blockwise")),
+    ]  # fmt: skip
+    sizes = [(4, 4096, 4096), (64, 7168, 2048), (512, 1536, 2048), (2048, 28672, 4096), (4096, 4096, 4096), (8192, 8192, 1024)]
+    chosen = {
+        _ptx.choose_product(dtype, out, (m, n, k, 8 if {"batched", "grouped"} & set(has) else 1), ("b_transposed", *has))
+        for m, n, k in sizes
+        for dtype, out, has in with_words
+    }
+    assert any("pingpong_grouped" in recipe for recipe in chosen)
+    for recipe in sorted(chosen):
+        try:
+            resources = product_of(recipe).resources()
+        except Exception as error:
+            pytest.skip(f"no ptxas: {error}")
+        assert resources["spill_stores"] == resources["spill_loads"] == resources["stack_frame"] == 0, recipe
+
+
 def test_recipes_by_name() -> None:
     names = _ptx.product_recipes("bfloat16", "bfloat16", (2048, 2048, 2048, 1), ("b_transposed",))
     assert len(names) == 24 and _ptx.choose_product("bfloat16", "bfloat16", (2048, 2048, 2048, 1), ("b_transposed",)) in names
