@@ -191,12 +191,12 @@ Handler access_matrix(Decoding& in, Matrix matrix, std::string_view registers, b
   const bool given = in.given("stride");
   const int rows = matrix == Matrix::b ? shape.k : shape.m, columns = matrix == Matrix::a ? shape.k : shape.n;
   const Tiles tiles = tiles_of(shape, per);
-  const Matrix in_tiles = !transposed || matrix == Matrix::c ? matrix : matrix == Matrix::a ? Matrix::b : Matrix::a;
+  const Matrix as_laid_out = !transposed || matrix == Matrix::c ? matrix : matrix == Matrix::a ? Matrix::b : Matrix::a;
   const std::size_t fragment = slots.size() * (wide ? 8 : 4);
   const Fields fields{static_cast<std::uint16_t>(tiles.m),
                       static_cast<std::uint16_t>(tiles.n),
                       static_cast<std::uint16_t>(tiles.k),
-                      in_tiles,
+                      as_laid_out,
                       static_cast<std::uint8_t>(bits),
                       by_rows != transposed,
                       wide,
