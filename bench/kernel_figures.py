@@ -112,6 +112,10 @@ def seen(cell: CellOfRun) -> str:
 def shape(cell: CellOfRun) -> str:
     if "groups" in cell:
         return f"{cell['groups']} of {cell['rows']} rows{'' if cell['equal'] else ' on average'}, {cell['n']}x{cell['k']}"
+    if "classes" in cell:  # a linear layer and the cross-entropy behind it
+        passes = "forward and backward" if cell["gradient"] else "forward"
+        chunk = f", {cell['chunk']} rows at a time" if cell["chunk"] else ""
+        return f"{cell['rows']}x{cell['k']}x{cell['classes']} {passes}{chunk}"
     if "rows" in cell:
         return " ".join([f"{cell['rows']}x{cell['columns']}", *(word for word in cell["has"] if word not in ("weight", "bias"))])
     return " ".join([f"{cell['m']}x{cell['n']}x{cell['k']}", cell["layout"], *cell["has"]])
