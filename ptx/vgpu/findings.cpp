@@ -11,7 +11,8 @@ bool Findings::is_new(const Key& key) {
     return false;
   }
   if (options_.max_findings != 0 && in_order_.size() >= options_.max_findings) {
-    ++left_out_[key];
+    const auto& [rule, first, second] = key;
+    ++left_out_[{rule, first, second & ~hushed}];
     return false;
   }
   all_[key].count = 1;
@@ -33,6 +34,14 @@ void Findings::add(const Key& key, Diagnostic finding) {
   kept.diagnostic = std::move(finding);
   in_order_.push_back(key);
   if (options_.stop_at_first && is_error && !first_error_) first_error_ = key;
+}
+
+void Findings::take_place_of(const Key& less, const Key& key, Diagnostic finding) {
+  const std::uint64_t count = all_.at(less).count;
+  all_.erase(less);
+  std::erase(in_order_, less);
+  all_[key].count = count + 1;
+  add(key, std::move(finding));
 }
 
 void Findings::give_to(Report& report) const {

@@ -204,7 +204,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main(["kernels", "tuned", "--export", file]) == 0
     _tuned.drop(problem)
     assert main(["kernels", "tuned", "--import", file]) == 0
-    assert "softmax 4x1000 float32: softmax_" in capsys.readouterr().out
+    assert "softmax 6x1000 float32: softmax_" in capsys.readouterr().out
     for words in (["--import"], ["--export", file, file], ["--what", file], ["--import", str(tmp_path / "none")]):
         assert main(["kernels", "tuned", *words]) == 2
         assert capsys.readouterr().err.startswith("pyptx: ")
@@ -213,7 +213,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_the_table_shows_itself() -> None:
     assert "nothing is tuned" in repr(kernels.tuned())
     _tuned.keep(entry_of(problem_of_softmax()))
-    assert "softmax 4x1000 float32: softmax_" in repr(kernels.tuned()) and "1.250 times" in repr(kernels.tuned())
+    assert "softmax 6x1000 float32: softmax_" in repr(kernels.tuned()) and "1.250 times" in repr(kernels.tuned())
 
 
 def test_tune_needs_tensors_on_a_gpu() -> None:

@@ -202,11 +202,12 @@ void Detector::found(Warp& warp, const Step& step, const Judge& judge, Kind kind
   const std::optional<Gap> gap = kind == Kind::race ? gap_between(warp, judge, before, now) : std::nullopt;
   const Rule rule = rule_of(kind, before, now, gap);
   // What changes nothing in this run is told less loudly, where the two have not met with another value.
-  constexpr std::uint32_t quiet = 1u << 31;
   const Findings::Key loud(rule, before.item, now.item);
   const bool changes_nothing = (before.of_what_is_there || now.of_what_is_there) && !findings_.has(loud);
-  const Findings::Key key = changes_nothing ? Findings::Key(rule, before.item, now.item | quiet) : loud;
-  if (!findings_.is_new(key)) return;
+  const Findings::Key hushed(rule, before.item, now.item | Findings::hushed);
+  const bool replaces = !changes_nothing && !findings_.has(loud) && findings_.has(hushed);
+  const Findings::Key& key = changes_nothing ? hushed : loud;
+  if (!replaces && !findings_.is_new(key)) return;
   const Spot spot = spot_of(warp, at);
   Access both = now;
   both.bytes &= before.bytes;
@@ -224,7 +225,10 @@ void Detector::found(Warp& warp, const Step& step, const Judge& judge, Kind kind
   d.note(gap ? say_gap(warp, *gap, before, now) : say_order(rule, warp, before, now));
   d.hint(words.hint);
   d.execution.front().lanes = now.lanes;
-  findings_.add(key, std::move(d));
+  if (replaces)
+    findings_.take_place_of(hushed, loud, std::move(d));
+  else
+    findings_.add(key, std::move(d));
 }
 
 void Detector::end_block(Cta& cta) {

@@ -57,9 +57,9 @@ def _tune_call(function: Callable[..., Any], args: tuple[Any, ...], named: dict[
         with _tuned.asking() as asked:
             function(*args, **named)
         known = _tuned.entries()
-        new = [problem for problem in asked if _tuned.bucket(problem) not in known and problem not in _measured]
-        if new:
-            _measured.update(asked)
+        kinds = {_tuned.bucket(problem) for problem in asked}
+        if kinds - known.keys() - _measured:
+            _measured.update(kinds)
             _tune.tune(function, *args, **named)
     except RuntimeError as error:  # such as memory for copies of the arguments: the call itself may do well
         warnings.warn(f"PYPTX_TUNE=1: `{function.__name__}` is not tuned: {error}", RuntimeWarning, stacklevel=4)
