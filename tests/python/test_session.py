@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -196,8 +195,9 @@ L:
 def test_ctrl_c_stops_where_it_is() -> None:
     program = executor.Program(ENDLESS)
     with executor.debug(lambda: program.run("k")) as session:
-        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-        stop = session.run()
+        # from outside, as a terminal does: a thread of this process would have to wait for the interpreter
+        with subprocess.Popen(["sh", "-c", f"sleep 0.5; kill -INT {os.getpid()}"]):
+            stop = session.run()
         assert stop.why == "interrupted"
         before = session.register("%r").raw[0]
         session.step(2)
