@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "ptx/cuda/cuda.hpp"
+#include "ptx/tile/tile.hpp"
 #include "ptx/version.hpp"
 
 namespace ptx::kernels {
@@ -22,21 +23,6 @@ std::string list_of(std::span<const Word> words) {
   for (const auto& [there, word] : words)
     if (there) text += cat(text.size() > 1 ? ", \"" : "\"", word, '"');
   return text + "]";
-}
-
-std::string_view dtype_name(Type type) {
-  switch (type) {
-    case Type::f32:
-      return "float32";
-    case Type::f16:
-      return "float16";
-    case Type::bf16:
-      return "bfloat16";
-    case Type::e4m3:
-      return "float8_e4m3fn";
-    default:
-      return isa::name(type);
-  }
 }
 
 /// Of more than 256 rows, one of 8 steps an octave.
@@ -61,8 +47,8 @@ std::string tuning_key(const Problem& p) {
   const Word words[] = {{p.residual, "residual"}, {p.weight, "weight"},     {p.bias, "bias"},   {p.packed, "packed"},
                         {p.gradient, "gradient"}, {p.in_place, "in_place"}, {p.int32, "int32"}, {p.e4m3, "e4m3"},
                         {p.given, "given"},       {p.strided, "strided"}};
-  return cat("[\"rows\", \"", name(p.operation), "\", \"", dtype_name(p.dtype), "\", ", std::bit_floor(p.rows), ", ", p.columns,
-             ", ", p.alignment, ", ", list_of(words), ']');
+  return cat("[\"rows\", \"", name(p.operation), "\", \"", tile::numpy_name(p.dtype), "\", ", std::bit_floor(p.rows), ", ",
+             p.columns, ", ", p.alignment, ", ", list_of(words), ']');
 }
 
 std::string tuning_key(const product::Problem& p) {
@@ -76,8 +62,8 @@ std::string tuning_key(const product::Problem& p) {
                         {p.wide, "wide"},
                         {p.gated, "gated"},
                         {active, product::name(p.activation)}};
-  return cat("[\"product\", \"", dtype_name(p.dtype), "\", \"", dtype_name(p.out), "\", [", like_rows(p.m), ", ", p.n, ", ", p.k,
-             ", ", p.batch, "], ", list_of(words), ']');
+  return cat("[\"product\", \"", tile::numpy_name(p.dtype), "\", \"", tile::numpy_name(p.out), "\", [", like_rows(p.m), ", ", p.n,
+             ", ", p.k, ", ", p.batch, "], ", list_of(words), ']');
 }
 
 std::optional<std::string> tuned_recipe(std::string_view device, const std::string& key) {

@@ -5,17 +5,20 @@
 
 namespace ptx::vgpu {
 
-bool Findings::is_new(const Key& key) {
+bool Findings::is_new(const Key& key, bool hushed) {
   if (const auto known = all_.find(key); known != all_.end()) {
     ++known->second.count;
-    return false;
+    if (hushed || !known->second.hushed) return false;
+    known->second.hushed = false;
+    std::erase(in_order_, key);
+    return true;
   }
   if (options_.max_findings != 0 && in_order_.size() >= options_.max_findings) {
-    const auto& [rule, first, second] = key;
-    ++left_out_[{rule, first, second & ~hushed}];
+    ++left_out_[key];
     return false;
   }
-  all_[key].count = 1;
+  Finding& added = all_[key];
+  added.count = 1, added.hushed = hushed;
   return true;
 }
 
@@ -34,14 +37,6 @@ void Findings::add(const Key& key, Diagnostic finding) {
   kept.diagnostic = std::move(finding);
   in_order_.push_back(key);
   if (options_.stop_at_first && is_error && !first_error_) first_error_ = key;
-}
-
-void Findings::take_place_of(const Key& less, const Key& key, Diagnostic finding) {
-  const std::uint64_t count = all_.at(less).count;
-  all_.erase(less);
-  std::erase(in_order_, less);
-  all_[key].count = count + 1;
-  add(key, std::move(finding));
 }
 
 void Findings::give_to(Report& report) const {

@@ -19,14 +19,10 @@ class Findings {
 
   /// The rule, and the items of the two instructions.
   using Key = std::tuple<Rule, std::uint32_t, std::uint32_t>;
-  /// In the second item: the two are told less loudly, until they meet so that it matters (take_place_of).
-  static constexpr std::uint32_t hushed = 1u << 31;
-  /// True for the first finding with this key, of which there are not too many yet: add() is to follow. Any other is counted.
-  bool is_new(const Key& key);
+  /// True for the first finding with this key, of which there are not too many yet: add() is to follow. Any other is counted. One
+  /// that is not `hushed` takes the place of one that is.
+  bool is_new(const Key& key, bool hushed = false);
   void add(const Key& key, Diagnostic finding);
-  [[nodiscard]] bool has(const Key& key) const { return all_.contains(key); }
-  /// What `less` said is said by this one, which takes its place and its count; nothing where there is no such finding.
-  void take_place_of(const Key& less, const Key& key, Diagnostic finding);
 
   /// How many are told, and the last of them.
   [[nodiscard]] std::size_t told() const { return in_order_.size(); }
@@ -44,6 +40,7 @@ class Findings {
     Diagnostic diagnostic;
     std::uint64_t count = 0;
     bool suppressed = false;
+    bool hushed = false;  ///< what it tells of changed nothing
   };
   bool suppress(const Diagnostic& finding);
 

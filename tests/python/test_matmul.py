@@ -162,17 +162,16 @@ def test_sizes_without_elements() -> None:
     assert kernels.matmul(drawn((4, 16)), drawn((16, 0))).shape == (4, 0)
 
 
+@pytest.mark.usefixtures("ptxas_path")
 def test_ptxas_spills_nothing_and_serialises_nothing() -> None:
     for recipe in CLASSES:
         geometry, words = parted(recipe)
         kernel = product_of(f"matmul__bf16_bf16_{geometry}_nt{words}_bias_gelutanh")
-        try:
-            resources = kernel.resources()
-        except Exception as error:
-            pytest.skip(f"no ptxas: {error}")
+        resources = kernel.resources()
         assert resources["spill_stores"] == resources["spill_loads"] == resources["stack_frame"] == 0, recipe
 
 
+@pytest.mark.usefixtures("ptxas_path")
 def test_what_is_chosen_spills_nothing() -> None:
     """Of sizes that models have, and all that a product may have beside it: a warp that loads has few registers, too."""
     halves = ("bfloat16", "bfloat16")
@@ -190,10 +189,7 @@ def test_what_is_chosen_spills_nothing() -> None:
     }
     assert any("pingpong_grouped" in recipe for recipe in chosen)
     for recipe in sorted(chosen):
-        try:
-            resources = product_of(recipe).resources()
-        except Exception as error:
-            pytest.skip(f"no ptxas: {error}")
+        resources = product_of(recipe).resources()
         assert resources["spill_stores"] == resources["spill_loads"] == resources["stack_frame"] == 0, recipe
 
 

@@ -201,13 +201,9 @@ void Detector::found(Warp& warp, const Step& step, const Judge& judge, Kind kind
                      const Access& now, const std::byte* at) {
   const std::optional<Gap> gap = kind == Kind::race ? gap_between(warp, judge, before, now) : std::nullopt;
   const Rule rule = rule_of(kind, before, now, gap);
-  // What changes nothing in this run is told less loudly, where the two have not met with another value.
-  const Findings::Key loud(rule, before.item, now.item);
-  const bool changes_nothing = (before.of_what_is_there || now.of_what_is_there) && !findings_.has(loud);
-  const Findings::Key hushed(rule, before.item, now.item | Findings::hushed);
-  const bool replaces = !changes_nothing && !findings_.has(loud) && findings_.has(hushed);
-  const Findings::Key& key = changes_nothing ? hushed : loud;
-  if (!replaces && !findings_.is_new(key)) return;
+  const Findings::Key key(rule, before.item, now.item);
+  const bool changes_nothing = before.of_what_is_there || now.of_what_is_there;
+  if (!findings_.is_new(key, changes_nothing)) return;
   const Spot spot = spot_of(warp, at);
   Access both = now;
   both.bytes &= before.bytes;
@@ -220,15 +216,11 @@ void Detector::found(Warp& warp, const Step& step, const Judge& judge, Kind kind
   fault.lane = lowest_lane(now.lanes);
   fault.access = access_at(both, spot);
   Diagnostic d = report_both(warp, fault, changes_nothing ? Severity::warning : severity, before, access_at(before, spot));
-  if (now.of_what_is_there)
-    d.note("value: what is stored is there already; that it is so in this run is all that hides the race");
+  if (changes_nothing) d.note("value: what is stored is there already; that it is so in this run is all that hides the race");
   d.note(gap ? say_gap(warp, *gap, before, now) : say_order(rule, warp, before, now));
   d.hint(words.hint);
   d.execution.front().lanes = now.lanes;
-  if (replaces)
-    findings_.take_place_of(hushed, loud, std::move(d));
-  else
-    findings_.add(key, std::move(d));
+  findings_.add(key, std::move(d));
 }
 
 void Detector::end_block(Cta& cta) {

@@ -17,12 +17,6 @@ void Lists::give_back(std::uint32_t list) {
   free_.push_back(list);
 }
 
-std::uint8_t bytes_in_granule(const std::byte* at, std::uint64_t bytes, std::uint64_t& taken) {
-  const std::size_t first = reinterpret_cast<std::uintptr_t>(at) % granule_bytes;
-  taken = std::min<std::uint64_t>(granule_bytes - first, bytes);
-  return static_cast<std::uint8_t>(((1u << taken) - 1) << first);
-}
-
 std::vector<std::unique_ptr<Shadow::Page>>& Shadow::spare_pages() {
   static thread_local std::vector<std::unique_ptr<Page>> spare;
   return spare;

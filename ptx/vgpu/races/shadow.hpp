@@ -77,9 +77,6 @@ struct Spread {
   friend bool operator==(const Spread&, const Spread&) = default;
 };
 
-/// The bytes of the granule at `at` that belong to an access of `bytes` bytes there, a bit for each, and how many those are.
-std::uint8_t bytes_in_granule(const std::byte* at, std::uint64_t bytes, std::uint64_t& taken);
-
 /// Granules of a line that one instruction has accessed as a whole.
 struct Piece {
   Access access;            ///< all of its lanes; each granule's whole

@@ -10,6 +10,13 @@ namespace {
 
 constexpr std::size_t most_loads = 64;  // of a granule that are remembered: one for each warp that loads it
 
+// The bytes of the granule at `at` that belong to an access of `bytes` bytes there, and how many those are.
+std::uint8_t bytes_in_granule(const std::byte* at, std::uint64_t bytes, std::uint64_t& taken) {
+  const std::size_t first = reinterpret_cast<std::uintptr_t>(at) % granule_bytes;
+  taken = std::min<std::uint64_t>(granule_bytes - first, bytes);
+  return static_cast<std::uint8_t>(((1u << taken) - 1) << first);
+}
+
 // How lanes in order lie in the line that begins at `line`.
 Spread spread_over(const std::byte* line, const std::byte* first, std::uint32_t bytes) {
   return {.first_lane = static_cast<std::int32_t>((line - first) / static_cast<std::ptrdiff_t>(bytes)),
@@ -87,8 +94,7 @@ void Detector::touch_line(Warp& warp, const Step& step, const Judge& judge, cons
 
 bool Detector::is_wrong(Warp& warp, const Judge& judge, const Access& before, const Access& now) {
   if (!before.is_store && !now.is_store) return false;
-  if (judge.warp != nullptr || now.of_tensor_map) return wrong(warp, judge, before, now).has_value();
-  if (before.item == now.item) return wrong(warp, judge, before, now).has_value();
+  if (judge.warp != nullptr || now.of_tensor_map || before.item == now.item) return wrong(warp, judge, before, now).has_value();
   // Which instruction it is of does not matter: those of one group are done together.
   const auto is_known = [&](const Access& one) {
     return one.clock == before.clock && one.agent == before.agent && one.lanes == before.lanes &&

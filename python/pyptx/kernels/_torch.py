@@ -385,18 +385,7 @@ def gated(operation: str, gate: Any, up: Any) -> Any:
         key = (operation, gate.shape, gate.dtype)
         if (result := _again(key, (gate, up))) is not None:
             return result
-    _checks.require_rows(operation, gate)
-    shape = gate.shape
-    if up is None:
-        _checks.require_even(operation, gate)
-        columns = shape[-1] // 2
-        matrices = [_rows(operation, "gate", gate, shape[-1]).view(-1, 2, columns)]
-        shape = (*shape[:-1], columns)
-        has: Has = ("packed",)
-    else:
-        _checks.require_like(operation, "up", up, gate, "gate")
-        matrices = [_rows(operation, "gate", gate, shape[-1]), _rows(operation, "up", up, shape[-1])]
-        has = ()
+    matrices, shape, has = _factors(operation, gate, up)
     if _needs_gradient(gate, up):
         result = _Gated.apply(operation, has, *matrices)
     else:
@@ -406,18 +395,23 @@ def gated(operation: str, gate: Any, up: Any) -> Any:
     return result if len(shape) == 2 else result.view(shape)
 
 
+def _factors(operation: str, gate: Any, up: Any) -> tuple[list[Any], tuple[int, ...], Has]:
+    """Of a gated product: its matrices, the result's shape, and what decides the kernel."""
+    _checks.require_rows(operation, gate)
+    shape = gate.shape
+    if up is None:
+        _checks.require_even(operation, gate)
+        columns = shape[-1] // 2
+        return [_rows(operation, "gate", gate, shape[-1]).view(-1, 2, columns)], (*shape[:-1], columns), ("packed",)
+    _checks.require_like(operation, "up", up, gate, "gate")
+    return [_rows(operation, "gate", gate, shape[-1]), _rows(operation, "up", up, shape[-1])], shape, ()
+
+
 def gated_e4m3(operation: str, gate: Any, up: Any, given: Any) -> Any:
     """The product as e4m3, and the scales of its rows where none is given."""
     _refuse_gradient(operation, gate, up)
-    _checks.require_rows(operation, gate)
-    shape, has = gate.shape, _checks.words_of_scale(operation, given, torch.float32)
-    if up is None:
-        _checks.require_even(operation, gate)
-        matrices = [_rows(operation, "gate", gate, shape[-1]).view(-1, 2, shape[-1] // 2)]
-        shape, has = (*shape[:-1], shape[-1] // 2), ("packed", *has)
-    else:
-        _checks.require_like(operation, "up", up, gate, "gate")
-        matrices = [_rows(operation, "gate", gate, shape[-1]), _rows(operation, "up", up, shape[-1])]
+    matrices, shape, has = _factors(operation, gate, up)
+    has = (*has, *_checks.words_of_scale(operation, given, torch.float32))
     found = launch(operation, has, matrices, [] if given is None else [given.view(1)])
     return found.view(shape) if given is not None else (found[0].view(shape), found[1].view((*shape[:-1], 1)))
 
