@@ -10,8 +10,6 @@ Mutants that would never end on a GPU (the executor says deadlock) and those tha
 from __future__ import annotations
 
 import argparse
-import re
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "python"), str(ROOT / "tests" / "python")]
 
 from mutants import found_by_the_checker, mutants  # noqa: E402
+from sanitizer import answer  # noqa: E402
 from test_races import EXAMPLES, arrays_of, run  # noqa: E402
 
 import pyptx  # noqa: E402
@@ -76,15 +75,7 @@ def one_run(name: str, text: Path, folder: Path) -> None:
 
 def beside(name: str, text: Path, folder: Path, tool: str | None) -> str:
     own = [sys.executable, __file__, "--one", name, str(text), str(folder)]
-    command = own if tool is None else ["compute-sanitizer", "--tool", tool, *own]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        return "no end"
-    if tool is None:
-        return done.stdout.split()[-1] if done.stdout.split() else "fails"
-    summary = re.findall(r"(?:SUMMARY: )(\d+)", done.stdout)
-    return "?" if not summary else "named" if any(int(count) for count in summary) else "-"
+    return answer(own, tool, SECONDS)
 
 
 def main() -> None:

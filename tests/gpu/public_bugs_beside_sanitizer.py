@@ -11,11 +11,12 @@ import argparse
 import ctypes
 import re
 import shlex
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+from sanitizer import answer
 
 FOLDER = Path(__file__).resolve().parents[1] / "public_bugs"
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
@@ -114,15 +115,7 @@ def one_run(path: Path, words: str) -> None:
 
 def beside(path: Path, words: str, tool: str | None) -> str:
     own = [sys.executable, __file__, "--one", str(path), words]
-    command = own if tool is None else ["compute-sanitizer", "--tool", tool, *own]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        return "no end"
-    if tool is None:
-        return "ends" if "ends" in done.stdout else "fails"
-    summary = re.findall(r"SUMMARY: (\d+)", done.stdout)
-    return "?" if not summary else "named" if any(int(count) for count in summary) else "-"
+    return answer(own, tool, SECONDS)
 
 
 def main() -> None:
