@@ -1,6 +1,8 @@
 """Floors: a room includes only the rooms its CMakeLists.txt names, and only through their front door <room>/<room>.hpp
 or, what is compiled often, the brief one, <room>/brief.hpp. (<room>/<name>.inc is a table of the room's for who asks.)
 
+The Python binding has rooms too (BINDING below), whose headers may be read by those who stand above them.
+
 The truth is each `ptx_room(<name> NEEDS … TESTS_NEED …)`; MUST_NEVER_SEE holds those lists to the architecture, transitively.
 """
 
@@ -16,6 +18,23 @@ MUST_NEVER_SEE = {
     "flow": "text check write vgpu", "text": "check write",
     "check": "text write vgpu", "write": "text check cuda", "vgpu": "text cuda", "cuda": "isa ir text check write",
 }  # fmt: skip
+
+BINDING_INCLUDE = re.compile(r'^#include "python/binding/(?:(\w+)/)?', re.MULTILINE)
+BINDING = {  # a room of python/binding, and those whose headers it may read
+    "base": set(), "torch": set(), "authoring": {"base"}, "text": {"base"},
+    "launch": {"base", "authoring", "torch"}, "run": {"base", "authoring", "launch"},
+}  # fmt: skip
+
+
+def binding_violations(binding: Path) -> list[str]:
+    found = []
+    for source in sorted(path for path in binding.glob("*/*") if path.suffix in (".cpp", ".hpp")):
+        room, text = source.parent.name, source.read_text()
+        for include in BINDING_INCLUDE.finditer(text):
+            if include[1] and include[1] not in BINDING.get(room, set()) | {room}:
+                place = f"{source}:{text.count(chr(10), 0, include.start()) + 1}"
+                found.append(f"{place}: {room} of the binding may not include {include[1]} (BINDING in tools/check_floors.py)")
+    return found
 
 
 def violations(ptx: Path) -> list[str]:
@@ -82,10 +101,18 @@ def self_test() -> None:
     ]
     if len(found) != len(expected) or not all(any(fault.startswith(start) for fault in found) for start in expected):
         sys.exit(f"check_floors: the self-test's planted faults were not found as expected: {found}")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, includes in {"base/a.hpp": "bindings.hpp", "launch/b.cpp": "base/a.hpp", "torch/c.cpp": "base/a.hpp"}.items():
+            (Path(folder) / name).parent.mkdir(parents=True, exist_ok=True)
+            (Path(folder) / name).write_text(f'#include "python/binding/{includes}"\n')
+        found = [fault.removeprefix(f"{folder}/") for fault in binding_violations(Path(folder))]
+    if len(found) != 1 or not found[0].startswith("torch/c.cpp:1: torch"):
+        sys.exit(f"check_floors: the self-test's planted fault in the binding was not found as expected: {found}")
 
 
 if __name__ == "__main__":
     self_test()
-    faults = violations(Path(__file__).resolve().parents[1] / "ptx")
+    root = Path(__file__).resolve().parents[1]
+    faults = violations(root / "ptx") + binding_violations(root / "python/binding")
     print(*faults, sep="\n")
     sys.exit(f"floors: {len(faults)} violations" if faults else None)

@@ -5,14 +5,14 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include "author.hpp"
-#include "bindings.hpp"
-#include "define.hpp"
-#include "errors.hpp"
-#include "frames.hpp"
-#include "guards.hpp"
-#include "own_words.hpp"
 #include "ptx/version.hpp"
+#include "python/binding/base/author.hpp"
+#include "python/binding/base/define.hpp"
+#include "python/binding/base/errors.hpp"
+#include "python/binding/base/frames.hpp"
+#include "python/binding/base/own_words.hpp"
+#include "python/binding/bindings.hpp"
+#include "python/binding/launch/guards.hpp"
 
 NB_MODULE(_ptx, m) {
   using namespace ptx;

@@ -60,7 +60,7 @@ def test_scalar_loads_need_no_more_than_their_element():
 
 def test_plain_torch_tensors_are_read_without_asking_torch():
     add(torch.ones(64), torch.ones(64))
-    assert _ptx.reads_torch_tensors(), "this torch keeps its tensors in another way: python/binding/torch_layout.cpp"
+    assert _ptx.reads_torch_tensors(), "this torch keeps its tensors in another way: python/binding/torch/torch_layout.cpp"
 
 
 def test_tensors_that_torch_must_be_asked_about():

@@ -1,6 +1,6 @@
 // The declaration of a helper: one row beside its function. The function's parameter types say what may be given, the fields of
 // its options say names and defaults; the row adds what C++ does not keep: the names of the parameters, and the documentation.
-// A binding makes of a row the Python function, its signature, its stub and its help (python/binding/helpers.hpp).
+// A binding makes of a row the Python function, its signature, its stub and its help (python/binding/authoring/helpers.hpp).
 //
 //   template <> inline constexpr auto fields<ShiftOptions> = Fields<&ShiftOptions::cta_group, &ShiftOptions::pred>{};
 //   constexpr auto shift = helper<&Tcgen05::shift>("ptx.tcgen05.shift", "taddr|tmem_addr", "`tcgen05.shift`: moves rows …");
