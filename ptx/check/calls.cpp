@@ -90,14 +90,14 @@ class Call {
       return mismatch(cat(callee, " takes ", count(params.size(), "argument"), "; this call gives ", arguments.size()));
     for (std::size_t i = 0; i < results.size(); ++i) match(results[i], returns[i], "result", i, true);
     for (std::size_t i = 0; i < arguments.size(); ++i) match(arguments[i], params[i], "argument", i, false);
-    if (!function || without_abi()) return;
+    if (!function) return;
     for (std::size_t i = 0; i < results.size(); ++i) passable(results[i], returns[i], callee);
     for (std::size_t i = 0; i < arguments.size(); ++i) passable(arguments[i], params[i], callee);
   }
   // Seen in ptxas 13.0: it passes small untyped registers, and refuses predicates and small integers unless they are constants.
   void passable(const ir::Operand& given, const ir::Param& p, const std::string& callee) {
     const bool small = p.type == Type::pred || (isa::is_integer(p.type) && isa::bits(p.type) < 32);
-    if (!p.in_register || !small || given.kind != OperandKind::reg) return;
+    if (!p.in_register || !small || given.kind != OperandKind::reg || without_abi()) return;
     mismatch(cat(callee, " has `", module().str(p.name), "` in a .", isa::name(p.type), " register, which a call cannot pass"),
              "declare it .param, or wider");
   }

@@ -1,6 +1,7 @@
 #include "ptx/check/register_budget.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "ptx/check/declarations.hpp"
 #include "ptx/isa/isa.hpp"
@@ -66,6 +67,7 @@ RegisterBudgets::RegisterBudgets(const ir::Module& module, const std::vector<flo
 void RegisterBudgets::summarise(std::uint32_t index) {
   const ir::Function& function = module_.functions[index];
   Budget& budget = budgets_[index];
+  std::unordered_set<std::uint32_t> seen;
   for (std::uint32_t i = 0; i < function.body.size(); ++i) {
     const ir::Inst& inst = function.body[i];
     if (inst.kind != ir::ItemKind::inst) continue;
@@ -81,9 +83,7 @@ void RegisterBudgets::summarise(std::uint32_t index) {
     const std::optional<ir::StringId> name = called_function(function, inst);
     if (!name) budget.calls_register = true;
     const auto callee = name ? defined_.find(name->index) : defined_.end();
-    if (callee != defined_.end() &&
-        std::find(budget.callees.begin(), budget.callees.end(), callee->second) == budget.callees.end())
-      budget.callees.push_back(callee->second);
+    if (callee != defined_.end() && seen.insert(callee->second).second) budget.callees.push_back(callee->second);
   }
 }
 

@@ -39,7 +39,8 @@ enum class Trait : std::uint8_t {
 
   // memory
   load,
-  load_uniform,  ///< from memory that nobody writes meanwhile, the same address in all threads
+  load_uniform,    ///< from memory that nobody writes meanwhile, the same address in all threads
+  load_read_only,  ///< from memory that nobody writes while the kernel runs, by a cache that sees no stores
   store,
   atomic,
   reduction,

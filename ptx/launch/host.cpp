@@ -239,7 +239,10 @@ Collected take_findings() {
 
 Expected<vgpu::Report> run_on(const Cpu& cpu, const vgpu::Program& program, const vgpu::LaunchConfig& config,
                               std::span<const std::byte> params, std::span<const vgpu::Region> regions) {
-  if (!cpu.attended) return program.run(config, params, regions, cpu.options);
+  const auto judged = [&](Expected<vgpu::Report> report) {
+    return report && cpu.findings_are_errors ? judge(*std::move(report)) : std::move(report);
+  };
+  if (!cpu.attended) return judged(program.run(config, params, regions, cpu.options));
   vgpu::Options options = cpu.options;
   if (auto checks = checks_setting(); !checks) return Unexpected{std::move(checks).error()};
   if (options.checks == vgpu::Checks::full) {
@@ -258,8 +261,7 @@ Expected<vgpu::Report> run_on(const Cpu& cpu, const vgpu::Program& program, cons
   if (observed.steps()) return program.run(config, params, regions, options);
   Attendance attendance(program.name(), cpu.interrupt_hook);
   if (!options.watch) options.watch = std::ref(attendance);
-  auto report = program.run(config, params, regions, options);
-  return report && cpu.findings_are_errors ? judge(*std::move(report)) : std::move(report);
+  return judged(program.run(config, params, regions, options));
 }
 
 Expected<std::shared_ptr<const vgpu::Program>> KernelImage::program() const {

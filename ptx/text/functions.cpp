@@ -402,7 +402,7 @@ bool Parser::prototype(const char* from) {
   return true;
 }
 
-// .branchtargets A, B;    .calltargets f, g;
+// .branchtargets A, B, N<3>;    .calltargets f, g;
 bool Parser::targets(const char* from, bool of_branch) {
   if (function_.body.empty() || function_.body.back().kind != ir::ItemKind::label) {
     syntax(from, "a list of targets has a label, which branches and calls name");
@@ -414,7 +414,11 @@ bool Parser::targets(const char* from, bool of_branch) {
   do {
     ir::StringId id;
     if (!name(id, of_branch ? "a label" : "the name of a function")) return false;
-    list.push_back({.kind = ir::OperandKind::symbol, .payload = id.index});
+    std::optional<std::uint32_t> count;  // N<3>: N0, N1, N2
+    if (of_branch && !family_size(count)) return false;
+    const std::string base(module_.str(id));
+    for (std::uint32_t i = 0; i < count.value_or(1); ++i)
+      list.push_back({.kind = ir::OperandKind::symbol, .payload = count ? module_.intern(cat(base, i)).index : id.index});
   } while (c_.eat(','));
   if (!end_statement()) return false;
   function_.target_lists.push_back(std::move(list));

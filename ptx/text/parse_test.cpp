@@ -445,6 +445,12 @@ TEST(Operands, ElementsOfArrays) {
   EXPECT_EQ(ir::difference(parsed.module, parse(printed, "printed.ptx").module), "");
 }
 
+TEST(Bodies, RangesOfLabels) {
+  const Parsed p = module(".entry k() { .reg .b32 a; T: .branchtargets N<2>, E, M<1>; brx.idx a, T; N0: N1: M0: E: ret; }\n");
+  for (const Diagnostic& d : p.findings) ADD_FAILURE() << render(d);
+  EXPECT_NE(print(p.module).find("T:\n\t.branchtargets N0, N1, E, M0;"), std::string::npos) << print(p.module);
+}
+
 TEST(Bodies, CallsOfEveryKind) {
   const Parsed p = module(
       ".func f() { ret; }\n.func (.reg .b32 r) g (.reg .b32 a) { mov.b32 r, a; ret; }\n.entry k() { .reg .b32 a; .reg .b64 p;\n"

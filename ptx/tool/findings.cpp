@@ -96,11 +96,14 @@ void add_findings(Json& json, const vgpu::Report& report) {
 
 std::string replay_line(const Arguments& arguments, const Caller& caller, const vgpu::Options& options) {
   constexpr std::string_view replaced[] = {"--seeds", "--systematic", "--runs", "--schedule", "--completion", "--seed", "--save"};
+  const bool explores = options.exploration != nullptr;  // the finding is that of one of its runs
   std::string line = cat(caller.program, " run");
   for (const std::string& file : arguments.files) line += cat(' ', in_shell_quotes(file));
   for (const auto& [option, value] : arguments.others)
-    if (std::find(std::begin(replaced), std::end(replaced), option) == std::end(replaced))
+    if (std::find(std::begin(replaced), std::end(replaced), option) == std::end(replaced) ||
+        (explores && (option == "--systematic" || option == "--runs")))
       line += cat(' ', option, is_flag(option) ? std::string() : cat(' ', in_shell_quotes(value)));
+  if (explores) return line;
   const bool random = options.threads == vgpu::Threads::random;
   if (random) line += " --schedule random";
   if (options.completion != (random ? vgpu::Completion::random : vgpu::Completion::eager))

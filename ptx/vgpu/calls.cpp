@@ -16,6 +16,10 @@ using ir::ItemKind;
 using ir::OperandKind;
 
 constexpr std::size_t max_items = std::size_t{1} << 20;  // of an expanded body
+// Up to here each call has a body of its own, which costs nothing when it runs; beyond, and where an address may be of a function
+// that runs already, each function has one.
+constexpr std::size_t max_items_in_place = std::size_t{1} << 17;
+constexpr std::size_t max_depth = 4000;  // of calls inside of each other: of the host's stack, too
 constexpr std::uint32_t nowhere = 0xFFFFFFFFu;
 
 bool is_call(const ir::Inst& item) { return item.kind == ItemKind::inst && isa::form(item.form).traits.has(isa::Trait::call); }
@@ -54,7 +58,8 @@ std::string untyped(Type type) { return cat("b", isa::bits(isa::register_type(ty
 
 class Expander {
  public:
-  Expander(const ir::Module& module, std::size_t function) : module_(module), callees_(module), entry_(function) {}
+  Expander(const ir::Module& module, std::size_t function)
+      : module_(module), callees_(module), entry_(function), one_body_(callees_.need_one_body(function, max_items_in_place)) {}
 
   std::shared_ptr<Expanded> run() {
     const ir::Function& entry = module_.functions[entry_];
@@ -205,7 +210,7 @@ class Expander {
             put(bra_, {label_operand(bases.done)}, item, number, i, item.guard, item.guard_negated);
             continue;
           }
-          if (const bool passes = names_passed(item); passes)
+          if (accesses_passed(item, number == entry_))
             if (const auto local = as_local(item)) {
               item.form = local->form;
               item.choices = local->choices;
@@ -246,12 +251,21 @@ class Expander {
     visible_begin_ = outer_begin;
   }
 
-  // True for an access to what is passed in .param space: a variable of the body, or a parameter of the function around it.
-  [[nodiscard]] bool names_passed(const ir::Inst& item) const {
+  // True for an access to what is passed in .param space: a variable of the body, or a parameter of the function around it. By a
+  // register it is what the words say, and without one what stands around it: a kernel's parameters, or a function's (manual:
+  // "ld": ::entry is assumed in a kernel, ::func in a device function).
+  [[nodiscard]] bool accesses_passed(const ir::Inst& item, bool in_kernel) const {
     const ir::Function& f = out_->function;
     for (const ir::Operand& operand : f.operands_of(item)) {
       if (operand.kind != OperandKind::address) continue;
       const ir::Operand& base = f.parts(operand)[0];
+      if (base.kind == OperandKind::reg) {
+        const isa::Form& form = isa::form(item.form);
+        for (const isa::OperandSpec& spec : form.operands)
+          if (const std::string_view space = form.space(spec, item.choices); space.starts_with("param"))
+            return space.ends_with("func") || (!in_kernel && !space.ends_with("entry"));
+        return false;
+      }
       if (base.kind != OperandKind::symbol) continue;
       return std::find(passed_.begin(), passed_.end(), ir::StringId(base.payload)) != passed_.end();
     }
@@ -302,7 +316,7 @@ class Expander {
     inst.guard = ir::RegId::absent;
     inst.guard_negated = false;
     std::string refused;
-    for (const std::size_t callee : callees_.of_call(module_.functions[number], module_.functions[number].body[index], stack_)) {
+    for (const std::size_t callee : callees_.of_call(module_.functions[number], module_.functions[number].body[index])) {
       const std::uint32_t next = new_label();
       const ir::RegId is_it = new_predicate();
       out_->host_calls.emplace(
@@ -325,15 +339,14 @@ class Expander {
   std::string call(std::size_t callee, const ir::Inst& inst, std::size_t number, std::size_t index, const Passed& passed) {
     const std::vector<ir::Operand>&given = passed.given, &taken = passed.taken;
     const ir::Function& f = module_.functions[callee];
-    if (const auto running = running_.find(callee); running != running_.end()) {
+    if (const auto body = bodies_.find(callee); body != bodies_.end()) {
       ir::Inst again = inst;
       again.guard = ir::RegId::absent;
       again.guard_negated = false;
-      out_->host_calls.emplace(add(again, number, index), HostCall{HostFunction::enter, 0, {}, running->second});
+      out_->host_calls.emplace(add(again, number, index), HostCall{HostFunction::enter, 0, {}, body->second});
       return {};
     }
-    if (std::find(stack_.begin(), stack_.end(), callee) != stack_.end())
-      return cat('`', module_.str(f.name), "` calls itself by its address, which the executor does not run");
+    if (stack_.size() > max_depth) return cat("its calls are more than ", max_depth, " inside of each other");
     if (out_->function.body.size() + f.body.size() > max_items)
       return cat("with its calls in place the kernel has more than ", max_items, " instructions");
     if (given.size() != f.params.size() || taken.size() != f.returns.size()) return "the executor knows no variadic functions";
@@ -358,17 +371,17 @@ class Expander {
     for (const ir::Variable& v : f.variables)
       if (v.space == ir::StateSpace::param) passed_.push_back(v.name);
     stack_.push_back(callee);
-    const bool recursive = callees_.is_recursive(callee);
-    if (recursive) begin_recursive(caller, f, callee);
+    const bool entered = one_body_ || callees_.is_recursive(callee);
+    if (entered) begin_recursive(caller, f, callee);
     body(f, callee, bases);
     stack_.pop_back();
     place_label(bases.done, number, index);
-    if (recursive) {
+    if (entered) {
       ir::Inst end = inst;
       end.guard = ir::RegId::absent;
       end.guard_negated = false;
-      out_->host_calls.emplace(add(end, number, index), HostCall{HostFunction::leave, 0, {}, running_.at(callee)});
-      running_.erase(callee);
+      out_->host_calls.emplace(add(end, number, index), HostCall{HostFunction::leave, 0, {}, bodies_.at(callee)});
+      if (!one_body_) bodies_.erase(callee);
     }
     for (std::size_t i = 0; i < taken.size(); ++i) take(caller, f.returns[i], taken[i]);
     passed_.resize(outer_names);
@@ -401,7 +414,7 @@ class Expander {
     for (const ir::Param& param : f.returns) recursive.returns.push_back(place(param));
     put(bra_, {label_operand(recursive.begin)}, caller.inst, caller.number, caller.index);
     place_label(recursive.begin, caller.number, caller.index);
-    running_.emplace(callee, static_cast<std::uint32_t>(out_->recursive.size()));
+    bodies_.emplace(callee, static_cast<std::uint32_t>(out_->recursive.size()));
     out_->recursive.push_back(std::move(recursive));
   }
   Bases with_done(Bases bases) {
@@ -468,7 +481,8 @@ class Expander {
   Callees callees_;
   std::size_t entry_;
   std::shared_ptr<Expanded> out_ = std::make_shared<Expanded>();
-  std::unordered_map<std::size_t, std::uint32_t> running_;       // functions that call themselves: of Expanded::recursive
+  bool one_body_;                                                // of each function, for all calls of it
+  std::unordered_map<std::size_t, std::uint32_t> bodies_;        // that other calls enter, by function: of Expanded::recursive
   std::vector<std::size_t> stack_;                               // functions that are being expanded
   std::vector<std::pair<ir::StringId, std::uint32_t>> visible_;  // variables in scope, of all functions being expanded
   std::size_t visible_begin_ = 0;                                // of the innermost one

@@ -20,8 +20,8 @@ enum class HostFunction : std::uint8_t {
   release,         ///< free(address)
   is_callee,       ///< no function: whether the address in a register is that of a function
   no_callee,       ///< no function: a fault, since it is none
-  enter,           ///< no function: a call of one that runs already
-  leave,           ///< no function: the end of one that calls itself
+  enter,           ///< no function: a call of one whose body stands elsewhere
+  leave,           ///< no function: the end of one that other calls enter
 };
 constexpr bool is_of_driver(HostFunction function) { return function <= HostFunction::release; }
 struct HostCall {
@@ -51,7 +51,8 @@ struct Expanded {
     std::vector<Binding> bindings;
     std::vector<std::uint32_t> variables;  ///< of the callee, declared at its top
   };
-  /// A function that calls itself: where its body begins, and what its parameters and results are there, registers or variables.
+  /// A function whose body other calls enter, as one that calls itself: where it begins, and what its parameters and results are
+  /// there, registers or variables.
   struct Recursive {
     struct Place {
       bool in_memory = false;

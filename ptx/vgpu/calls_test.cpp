@@ -79,6 +79,20 @@ TEST(Calls, ParametersInMemory) {
   EXPECT_EQ(run(f + kernel(call(10) + call(20))), (std::vector<std::uint32_t>{30, 32, 34, 36, 38, 40, 42, 44}));
 }
 
+// As clang writes them without optimisation: a structure by value, and its address in a register. The kernel's own parameters are
+// elsewhere, where `.param` by a register means them.
+TEST(Calls, ParametersInMemoryByTheirAddress) {
+  for (const std::string_view word : {".param", ".param::func"}) {
+    const std::string f =
+        cat(".func (.param .b32 ret0) f (.param .align 8 .b8 p1[16])\n{\n.reg .u32 %r<4>;\n.reg .b64 %a;\nmov.b64 %a, p1;\nld",
+            word, ".u32 %r1, [%a+4];\nst.param.b32 [ret0], %r1;\nret;\n}\n");
+    EXPECT_EQ(run(f + kernel("{\n.param .align 8 .b8 param1[16];\nst.param.b32 [param1+4], 78;\n.param .b32 retval0;\n"
+                             "call.uni (retval0), f, (param1);\nld.param.b32 %r2, [retval0];\n}\n"
+                             "mov.b64 %rd2, out; ld.param.u64 %rd0, [%rd2]; add.u32 %r0, %r1, %r2;\n")),
+              (std::vector<std::uint32_t>{78, 79, 80, 81, 82, 83, 84, 85}));
+  }
+}
+
 TEST(Calls, NamesMeanWhatTheyMeanInTheCallee) {
   // `x` is the module's in f, and the kernel's own in k; f's own counter is one piece of memory however often it is called
   const std::string f =
@@ -171,6 +185,40 @@ TEST(Recursion, ThroughEachOther) {
       run(both +
           kernel("call (%r0), even, (%r1);\nmul.lo.u32 %r2, %r1, 7;\ncall (%r3), odd, (%r2);\nmad.lo.u32 %r0, %r3, 10, %r0;")),
       (std::vector<std::uint32_t>{1, 10, 1, 10, 1, 10, 1, 10}));
+}
+
+// As virtual functions of a tree's nodes do: each may be what the address in the other is of.
+TEST(Recursion, ByAddress) {
+  const std::string both =
+      ".func (.reg .u32 y) odd (.reg .u32 n);\n.func (.reg .u32 y) even (.reg .u32 n);\n.global .align 8 .u64 table[2] = {even, "
+      "odd};\n"
+      ".func (.reg .u32 y) even (.reg .u32 n)\n{\n.reg .u32 %a;\n.reg .u64 %f;\n.reg .pred %q;\nsetp.eq.u32 %q, n, 0;\n"
+      "mov.u32 y, 1;\n@%q ret;\nsub.u32 %a, n, 1;\nld.global.u64 %f, [table+8];\nP: .callprototype (.reg .u32 _) _ (.reg .u32 "
+      "_);\ncall (y), %f, (%a), P;\nadd.u32 y, y, 2;\nret;\n}\n"
+      ".func (.reg .u32 y) odd (.reg .u32 n)\n{\n.reg .u32 %a;\n.reg .u64 %f;\n.reg .pred %q;\nsetp.eq.u32 %q, n, 0;\n"
+      "mov.u32 y, 0;\n@%q ret;\nsub.u32 %a, n, 1;\nld.global.u64 %f, [table];\nL: .calltargets even, odd;\ncall (y), %f, (%a), "
+      "L;\nadd.u32 y, y, 2;\nret;\n}\n";
+  EXPECT_EQ(run(both + kernel("call (%r0), even, (%r1);\ncall (%r2), odd, (%r1);\nmad.lo.u32 %r0, %r2, 100, %r0;")),
+            (std::vector<std::uint32_t>{1, 302, 405, 706, 809, 1110, 1213, 1514}));
+}
+
+// Two calls in each of many functions: in their places there would be millions of instructions.
+TEST(Calls, WhatIsCalledFromManyPlacesHasOneBody) {
+  std::string functions = ".func (.reg .u32 y) f0 (.reg .u32 x)\n{\nadd.u32 y, x, 1;\nret;\n}\n";
+  for (int i = 1; i < 24; ++i)
+    functions += cat(".func (.reg .u32 y) f", i, " (.reg .u32 x)\n{\n.reg .u32 %a;\n.reg .pred %q;\nand.b32 %a, x, ", 1 << i % 3,
+                     ";\nsetp.eq.u32 %q, %a, 0;\n@%q bra OTHER;\nadd.u32 %a, x, ", i, ";\ncall (y), f", i - 1,
+                     ", (%a);\nret;\nOTHER:\ncall (y), f", i - 1, ", (x);\nret;\n}\n");
+  const auto value = [](std::uint32_t x) {
+    for (int i = 23; i > 0; --i) x += (x & (1u << i % 3)) != 0 ? static_cast<std::uint32_t>(i) : 0;
+    return x + 1;
+  };
+  std::vector<std::uint32_t> expected;
+  for (std::uint32_t t = 0; t < 8; ++t) expected.push_back(value(t) + 3 * value(t + 5));
+  EXPECT_EQ(
+      run(functions + kernel("call (%r0), f23, (%r1);\nadd.u32 %r1, %r1, 5;\ncall (%r2), f23, (%r1);\nsub.u32 %r1, %r1, 5;\n"
+                             "mad.lo.u32 %r0, %r2, 3, %r0;")),
+      expected);
 }
 
 TEST(Recursion, HasAnEnd) {

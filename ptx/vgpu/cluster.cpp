@@ -137,7 +137,7 @@ void start_cluster(Cluster& cluster, Worker& worker, std::uint64_t index) {
   cluster.executed = 0;
   cluster.queue.reset();
   const Options& options = worker.launch.options;
-  const std::uint64_t seed = (options.seed + 1) * 0x9E3779B97F4A7C15u ^ index;
+  const std::uint64_t seed = mixed(mixed(options.seed) + index);
   Exploration* const exploration = worker.launch.exploration;
   if (exploration != nullptr)
     cluster.queue.reset(new async::Queue(*exploration));

@@ -8,6 +8,15 @@
 
 namespace ptx::vgpu {
 
+/// A number that has nothing to do with those of the seeds beside this one (splitmix64): generators that begin with 1, 2, 3 draw
+/// nearly the same first.
+constexpr std::uint64_t mixed(std::uint64_t seed) {
+  seed += 0x9E3779B97F4A7C15u;
+  seed = (seed ^ seed >> 30) * 0xBF58476D1CE4E5B9u;
+  seed = (seed ^ seed >> 27) * 0x94D049BB133111EBu;
+  return seed ^ seed >> 31;
+}
+
 /// Bytes of a block's shared memory.
 std::uint64_t shared_bytes(const Code& code, const LaunchConfig& config);
 /// Bytes from one lane's local memory to the next one's.

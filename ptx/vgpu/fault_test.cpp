@@ -222,6 +222,15 @@ TEST(Fault, MembersThatCannotCome) {
   EXPECT_TRUE(has_note(d, "lane 3 waits at kernel.py:7, line 15: bar.warp.sync 24;")) << shown(d);
 }
 
+TEST(Fault, MembersThatWaitWithTheSameMaskElsewhere) {
+  // lanes 0 to 15 have voted among themselves, and wait for the whole warp at the next instruction
+  const auto program =
+      testing::program({"mov.u32 %r0, %laneid", "mov.u32 %r1, -1", "setp.lt.u32 %p0, %r0, 16", "@%p0 mov.u32 %r1, 65535",
+                        "vote.sync.ballot.b32 %r2, %p0, %r1", "bar.warp.sync -1", "ret"});
+  const Diagnostic d = testing::fault(program, block(32), {}, {});
+  EXPECT_EQ(d.message, "`vote.sync.ballot.b32` waits for lanes 0-15 of its membermask 0xffffffff, which cannot come");
+}
+
 TEST(Fault, MembermasksNameTheirOwnLane) {
   const auto program = testing::program({"mov.u32 %r0, %laneid", "redux.sync.add.u32 %r1, %r0, 255", "ret"});
   const Diagnostic d = testing::fault(program, block(32), {}, {});

@@ -169,7 +169,7 @@ class Residents {
         index_(index) {
     const Options& options = launch.options;
     if (launch.races != nullptr && launch.exploration == nullptr && options.threads == Threads::random)
-      random_.emplace(static_cast<std::minstd_rand::result_type>(options.seed));
+      random_.emplace(static_cast<std::minstd_rand::result_type>(mixed(options.seed) >> 32));
   }
 
   // To the end, whatever happens: an exception that left the thread would end the process.

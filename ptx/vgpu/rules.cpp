@@ -76,6 +76,7 @@ std::string_view level_of(Rule rule) {
     case Kind::race_of_lanes:
     case Kind::missing_proxy_fence:
     case Kind::missing_tensor_map_fence:
+    case Kind::stale_load:
     case Kind::missing_tensor_fence:
     case Kind::unordered_tensor_memory:
     case Kind::unordered_mbarrier:

@@ -44,12 +44,13 @@ std::string say_lanes(Mask lanes) {
 
 void fail_stuck(Warp& warp) {
   const LaneGroup stuck = warp.others.front();
-  const Step& step = warp.cta->launch->code.steps[stuck.pc];
+  const Code& code = warp.cta->launch->code;
+  const Step& step = code.steps[stuck.pc];
   std::string message;
   if (stuck.wait == Wait::members) {
     Mask missing = stuck.key & warp.live;
     for (const LaneGroup& f : warp.others)
-      if (f.wait == Wait::members && f.key == stuck.key) missing &= ~f.mask;
+      if (f.wait == Wait::members && f.key == stuck.key && code.steps[f.pc].signature == step.signature) missing &= ~f.mask;
     message = cat("waits for ", say_lanes(missing), " of its membermask 0x", hex(stuck.key, 8), ", which cannot come");
   } else {
     message =

@@ -81,6 +81,19 @@ Expected<void> end_loop(Builder& builder, std::string_view label, const Guard& g
   return emit(builder, "bra.uni", {}, where, Value::of_label(label));
 }
 
+namespace {
+
+// The number that ends a loop over numbers: the first one that is not below (above) `stop`.
+std::optional<std::int64_t> counts_to(const Value& start, const Value& stop, const Value& step) {
+  for (const Value* number : {&start, &stop, &step})
+    if (number->kind != Value::Kind::integer) return std::nullopt;
+  const std::int64_t by = step.integer, way = stop.integer - start.integer;
+  const std::int64_t passes = (way < 0) != (by < 0) ? 0 : (way + by + (by < 0 ? 1 : -1)) / by;
+  return start.integer + passes * by;
+}
+
+}  // namespace
+
 Expected<Range> begin_range(Builder& builder, const Value& start, const Value& stop, const Value& step, SourceLocation where) {
   const bool downwards = step.kind == Value::Kind::integer && step.integer < 0;
   if (step.kind == Value::Kind::integer && step.integer == 0)
@@ -89,6 +102,10 @@ Expected<Range> begin_range(Builder& builder, const Value& start, const Value& s
     if (number->kind == Value::Kind::integer && !std::in_range<std::int32_t>(number->integer))
       return refuse(Kind::immediate_range, cat("`range_` counts in a .s32 register, and ", number->integer, " is none"), where,
                     "what fits is -2147483648 to 2147483647; `while_` counts in a register of your own");
+  if (const auto after = counts_to(start, stop, step); after && !std::in_range<std::int32_t>(*after))
+    return refuse(Kind::immediate_range,
+                  cat("`range_` counts in a .s32 register, and behind its last number comes ", *after, ", which is none"), where,
+                  "a `stop` that lies a step from the end, or `while_` with a register of your own");
   const Expected<Value> last = readable(builder, stop, where);
   if (!last) return Unexpected{last.error()};
   const Expected<Value> by = readable(builder, step, where);

@@ -14,6 +14,7 @@ from functools import lru_cache
 from types import CodeType
 
 _Exit = ast.Return | ast.Break | ast.Continue
+_COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -54,6 +55,12 @@ def _line_of(instruction: dis.Instruction, returns: Places) -> int | None:
         return None
     first = (at.lineno, at.col_offset)
     return next((begin[0] for *begin, line, column in returns if tuple(begin) <= first < (line, column)), None)
+
+
+def is_for_statement(code: CodeType, offset: int) -> bool:
+    """Whether the instruction at this offset takes the iterator of a `for`, and not of `list(…)`, `zip(…)` or a comprehension,
+    which would run what is done with each element once."""
+    return dis.opname[code.co_code[offset]] in ("GET_ITER", "FOR_ITER") and code.co_name not in _COMPREHENSIONS
 
 
 @lru_cache(maxsize=1024)

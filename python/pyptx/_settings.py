@@ -127,6 +127,7 @@ def checking(
     * ``race_of_lanes``: the same by threads of one warp, which ``bar.warp.sync`` would order;
     * ``missing_proxy_fence``: an access of TMA, wgmma or tcgen05 to what was stored (a warning: loaded) in the ordinary way, with
       no ``fence.proxy.async`` in between;
+    * ``stale_load``: a load by ``ld.global.nc`` of what the kernel itself has stored;
     * ``missing_tensor_map_fence``: a copy by a tensor map that was stored without the fences of its proxy in between;
     * ``unordered_tensor_memory``: an access of tensor memory that nothing says is behind another one's end;
     * ``missing_tensor_fence``, a warning: the same, complete, without the fences of tcgen05 around what orders the threads;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import NoneType
 from typing import Any
 
@@ -36,35 +37,52 @@ def differentiable_kernel(
         )
     if num_grad_inputs is not None and not (_is_index(num_grad_inputs) and 0 <= num_grad_inputs < 1 << 31):
         _ptx.raise_error("argument_kind", f"`num_grad_inputs` is `{num_grad_inputs!r}`; what fits is a number of inputs")
-    ways: dict[str, Callable[..., Any]] = {}
+    return _Differentiable(forward_kernel, backward_kernel, save_for_backward, num_grad_inputs)
 
-    def way(library: str) -> Callable[..., Any]:
+
+class _Differentiable:
+    """What `differentiable_kernel` gives."""
+
+    def __init__(
+        self,
+        forward_kernel: Callable[..., Any],
+        backward_kernel: Callable[..., Any],
+        save_for_backward: Sequence[int] | None,
+        num_grad_inputs: int | None,
+    ) -> None:
+        self.forward_kernel, self.backward_kernel = forward_kernel, backward_kernel
+        self.options: dict[str, Any] = {"save_for_backward": save_for_backward, "num_grad_inputs": num_grad_inputs}
+        self.__name__ = getattr(forward_kernel, "__name__", "kernel")
+        self._ways: dict[str, Callable[..., Any]] = {}
+        if "torch" in sys.modules:
+            self._way("torch")  # now: Dynamo, which may trace the first call, makes no classes
+
+    def _way(self, library: str) -> Callable[..., Any]:
         """The function of one library, made when it is first needed: the other may not be installed."""
-        if library not in ways:
+        if library not in self._ways:
             make = {"torch": torch_support.differentiable_kernel, "jax": jax_support.differentiable_kernel_jax}[library]
-            ways[library] = make(
-                forward_kernel, backward_kernel, save_for_backward=save_for_backward, num_grad_inputs=num_grad_inputs
-            )
-        return ways[library]
+            self._ways[library] = make(self.forward_kernel, self.backward_kernel, **self.options)
+        return self._ways[library]
 
-    if "torch" in sys.modules:
-        way("torch")  # now: Dynamo, which may trace the first call, makes no classes
-
-    def differentiable(*inputs: Any) -> Any:
+    def __call__(self, *inputs: Any) -> Any:
         has_torch = any(map(_is_torch_tensor, inputs))
         if has_torch and not any(map(_is_jax_array, inputs)):
-            return way("torch")(*inputs)
+            return self._way("torch")(*inputs)
         if has_torch:
             _ptx.raise_error(
                 "argument_kind",
                 "a differentiable kernel is called with torch tensors and JAX arrays; a call takes one kind",
             )
         if any(map(_is_jax_array, inputs)):
-            return way("jax")(*inputs)
-        return forward_kernel(*inputs)
+            return self._way("jax")(*inputs)
+        return self.forward_kernel(*inputs)
 
-    vars(differentiable).update(forward_kernel=forward_kernel, backward_kernel=backward_kernel)
-    return differentiable
+    def __repr__(self) -> str:
+        backward = getattr(self.backward_kernel, "__name__", repr(self.backward_kernel))
+        return f"<differentiable kernel {self.__name__}, backward {backward}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(differentiable_kernel, **self.options), (self.forward_kernel, self.backward_kernel)
 
 
 def _is_index(value: object) -> bool:

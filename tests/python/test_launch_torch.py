@@ -261,9 +261,17 @@ def test_a_dispatch_mode_sees_the_kernel():
     assert any("pyptx.launch" in name for name in seen)
 
 
-def test_vmap_is_refused():
-    with pytest.raises(pyptx.PtxError, match=r"kernel `add` is called with a tensor of `torch.vmap`.* no batching rule"):
-        torch.vmap(add)(torch.ones(3, 64), torch.ones(3, 64))
+def test_vmap_launches_once_for_each_element():
+    x, y = torch.randn(3, 64), torch.randn(64)
+    assert torch.equal(torch.vmap(add, in_dims=(0, None))(x, y), x + y)
+    assert torch.equal(torch.vmap(add, in_dims=(1, None), out_dims=1)(x.mT.contiguous(), y), (x + y).mT)
+    nested = torch.vmap(torch.vmap(add, in_dims=(0, None)), in_dims=(0, 0))
+    many, few = torch.randn(2, 3, 64), torch.randn(2, 64)
+    assert torch.equal(nested(many, few), many + few[:, None])
+    with pytest.raises(pyptx.PtxError, match=r"(?s)batch of 0 elements of `torch.vmap`.*test_launch_torch.py"):
+        torch.vmap(add)(torch.ones(0, 64), torch.ones(0, 64))
+    with pytest.raises(pyptx.PtxError, match=r"kernel `add` is called with a tensor of `torch.vmap`.*give new tensors"):
+        torch.vmap(lambda x: add(x, y, out=torch.empty(64)))(x)
 
 
 def test_compiled_whole():

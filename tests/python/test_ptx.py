@@ -149,6 +149,49 @@ def test_leaving_a_range_early_is_an_error() -> None:
             kernel(body).ptx()
 
 
+def test_a_range_is_for_a_for_statement() -> None:
+    def by_list():
+        list(ptx.range_(0, 4))
+
+    def by_zip():
+        for _ in zip((1, 2, 3), ptx.range_(0, 3), strict=True):
+            pass
+
+    def by_enumerate():
+        for _ in enumerate(ptx.range_(0, 3)):
+            pass
+
+    def by_comprehension():
+        return [i + i for i in ptx.range_(0, 3)]
+
+    def by_generator():
+        return sum(i for i in ptx.range_(0, 3))
+
+    for body in (by_list, by_zip, by_enumerate, by_comprehension, by_generator):
+        with pytest.raises(RuntimeError, match=r"`ptx\.range_` is for a `for` statement"):
+            kernel(body).ptx()
+
+    def by_a_name():
+        steps = ptx.range_(0, 4)
+        for _ in steps:
+            pass
+
+    kernel(by_a_name).ptx()
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "step", "after"),
+    [(2**31 - 4, 2**31 - 1, 2, 2**31), (0, 2**31 - 1, 2**30, 2**31), (-(2**31) + 3, -(2**31), -2, -(2**31) - 1)],
+)
+def test_a_range_ends_within_its_counter(start: int, stop: int, step: int, after: int) -> None:
+    def body():
+        for _ in ptx.range_(start, stop, step):
+            pass
+
+    with pytest.raises(RuntimeError, match=rf"behind its last number comes {after}, which is none"):
+        kernel(body).ptx()
+
+
 def test_every_guard_is_a_predicate(trace) -> None:
     r = reg.scalar(u32)
     for call in (lambda: ptx.bra("L", pred=r), lambda: ptx.ret(pred=r), lambda: ptx.if_(r).__enter__(),

@@ -1,5 +1,6 @@
 """torch's gradients of every mode: what a kernel has none of is refused; and tensors that torch shows as they do not lie."""
 
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -242,3 +243,12 @@ def test_negated_tensors_are_read_as_they_are_or_refused():
     # Through torch's dispatcher they come as they are.
     for x in negatives():
         assert torch.compile(lambda x: add(x, ONES), backend="eager")(x).tolist() == (x + 1).tolist()
+
+
+times = differentiable_kernel(add, add, save_for_backward=[0], num_grad_inputs=1)
+
+
+def test_a_differentiable_kernel_says_what_it_is_and_can_be_pickled():
+    assert repr(times) == "<differentiable kernel add, backward add>" and times.__name__ == "add"
+    again = pickle.loads(pickle.dumps(times))
+    assert again.forward_kernel is add and again.options == {"save_for_backward": [0], "num_grad_inputs": 1}

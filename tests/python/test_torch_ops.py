@@ -485,8 +485,11 @@ def test_gradients_of_torch_func():
     f = torch_support.differentiable_kernel(square, times_twice)
     x = sample().detach()
     assert torch.equal(torch.func.grad(lambda x: f(x).sum())(x), 2 * x)
-    with pytest.raises(pyptx.PtxError, match="no batching rule"):
-        torch.vmap(f)(torch.ones(2, 32, dtype=torch.float64))
+    batch = torch.randn(2, 32, dtype=torch.float64)
+    assert torch.equal(torch.vmap(f)(batch), batch * batch)
+    assert torch.equal(torch.vmap(torch.func.grad(lambda x: f(x).sum()))(batch), 2 * batch)
+    assert torch.equal(torch.func.grad(lambda x: torch.vmap(f)(x).sum())(batch), 2 * batch)
+    assert torch.equal(torch.func.jacrev(f)(x), torch.diag(2 * x))
 
 
 def test_without_gradients_there_is_no_function():

@@ -202,7 +202,7 @@ inline constexpr Row data_movement[] = {
       since(2,0), on(sm_20), Effect::volatile_, exec("cache_hint"),
       doc("data-movement-and-conversion-instructions-prefetch-prefetchu", "bring the line at a into the uniform cache.")),
   row("applypriority{.space}.L2::evict_normal  [a:.space], size:#.u32=128 ; .space = { .global }",
-      since(7,4), on(sm_80), Effect::volatile_, exec("cache_hint"),
+      since(7,4), on(sm_80), Effect::volatile_, exec("apply_priority"),
       doc("data-movement-and-conversion-instructions-applypriority", "give the 128 bytes at a the normal eviction priority again.")),
   row("discard{.space}.L2  [a:.space], size:#.u32=128 ; .space = { .global }",
       since(7,4), on(sm_80), writes("a"), Effect::volatile_, exec("discard"),

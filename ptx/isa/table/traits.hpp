@@ -12,7 +12,8 @@ inline constexpr Given<Trait> traits[] = {
     {"ret", Trait::return_},
 
     {"ld", Trait::load},
-    {"ldu", Trait::load_uniform},
+    {"ldu", Trait::load_uniform | Trait::load_read_only},
+    {"ld", Trait::load_read_only, "nc"},
     {"st", Trait::store},
     {"atom", Trait::atomic},
     {"red", Trait::reduction},

@@ -72,6 +72,9 @@ TEST(CopyOps, SmallCopiesStayInTheirMemory) {
   EXPECT_EQ(fault("cp.async.cg.shared.global [%r1+8192], [%rd0], 16;").kind, Kind::out_of_bounds);
   EXPECT_EQ(fault("cp.async.cg.shared.global [%r1+8], [%rd0], 16;").kind, Kind::misaligned);
   EXPECT_EQ(fault("cp.async.ca.shared.global [%r1], [%rd0+2], 4;").kind, Kind::misaligned);
+  const Diagnostic more = fault("mov.u32 %r2, 5;\ncp.async.ca.shared.global [%r1], [%rd0], 4, %r2;");
+  EXPECT_EQ(more.kind, Kind::bad_descriptor);
+  EXPECT_NE(more.message.find("is to read 5 bytes, more than the 4 that it copies"), std::string::npos) << more.message;
   // nothing is read where the size is 0
   Buffer<std::uint8_t> in{"in", Bytes(64), false}, out{"out", Bytes(64)};
   testing::run(body_program(in_and_out, cat(start,

@@ -36,6 +36,17 @@ std::uint64_t pack(const Counts& counts) {
          std::uint64_t{counts.phase & ((1u << phase_bits) - 1)} << phase_at;
 }
 
+// The state that an arrive returns is the mbarrier's word before it; where that counts bytes, which nobody asks a state for, it
+// tells by 21 bits whose it is: a pattern, and the address in the block's shared memory.
+constexpr std::uint64_t tx_mask = std::uint64_t{(1u << tx_bits) - 1} << tx_at;
+constexpr unsigned address_tag_bits = 15;  // multiples of 8 below 256 KB
+constexpr std::uint64_t state_pattern = 0b101101;
+std::uint64_t state_of(std::uint64_t word, std::uint64_t address) {
+  const std::uint64_t tag = state_pattern << address_tag_bits | (address / object_bytes & ((1u << address_tag_bits) - 1));
+  return (word & ~tx_mask) | tag << tx_at;
+}
+bool is_state(std::uint64_t state) { return (state & tx_mask) >> (tx_at + address_tag_bits) == state_pattern; }
+
 std::string say_address(std::uint64_t address) { return cat("the mbarrier at shared address 0x", hex(address)); }
 
 Outcome misuse(const Operator& by, Rule rule, std::string message, std::vector<std::string> notes = {}) {
@@ -188,7 +199,7 @@ std::optional<std::uint64_t> arrive(const Operator& by, const Arrival& arrival) 
   auto barrier = open(by, arrival.returns ? Reach::own_block : Reach::cluster);
   if (!barrier) return std::nullopt;
   Counts& counts = barrier->counts;
-  const std::uint64_t state = barrier->live.word;
+  const std::uint64_t state = state_of(barrier->live.word, barrier->spot.address);
   if (arrival.expects && !add_bytes(by, *barrier, *arrival.expects)) return std::nullopt;
   if (arrival.count > counts.pending) {
     misuse(by, Rule::M_04,
@@ -254,6 +265,12 @@ bool note_wait(const Operator& by, const Open& barrier, std::uint32_t behind) {
 std::optional<bool> test_state(const Operator& by, std::uint64_t state) {
   const auto barrier = open(by, Reach::own_block);
   if (!barrier) return std::nullopt;
+  if (!is_state(state) || state_of(state, barrier->spot.address) != state) {
+    misuse(by, Rule::M_08,
+           cat("asks ", say_address(barrier->spot.address), " for the state 0x", hex(state), ", which ",
+               is_state(state) ? "an arrival at another mbarrier has returned" : "no arrival has returned"));
+    return std::nullopt;
+  }
   const std::uint32_t behind = (barrier->counts.phase - unpack(state).phase) & ((1u << phase_bits) - 1);
   if (behind > 1) {
     misuse(by, Rule::M_08,
@@ -270,7 +287,10 @@ std::optional<bool> test_parity(const Operator& by, std::uint32_t parity) {
   return note_wait(by, *barrier, (barrier->counts.phase ^ parity) & 1);
 }
 
-std::uint32_t pending_count(std::uint64_t state) { return unpack(state).pending; }
+std::optional<std::uint32_t> pending_count(std::uint64_t state) {
+  if (!is_state(state)) return std::nullopt;
+  return unpack(state).pending;
+}
 
 Lacks lacks(std::uint64_t word) {
   const Counts counts = unpack(word);

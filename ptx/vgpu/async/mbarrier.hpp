@@ -6,8 +6,9 @@
 //   bits 40-60  tx        bytes that it lacks, two's complement: they may come before they are expected
 //   bits 61-63  phase     its number modulo 8, so that its parity and its predecessor are known
 //
-// The state that an arrive returns is the 8 bytes as they were before it. A CTA also keeps what it last wrote to each of its
-// mbarriers, so that one which something else has overwritten, or that is none, is told from a sound one.
+// The state that an arrive returns is the 8 bytes as they were before it, but says whose it is where they count bytes. A CTA also
+// keeps what it last wrote to each of its mbarriers, so that one which something else has overwritten, or that is none, is told
+// from a sound one.
 #pragma once
 
 #include <cstdint>
@@ -76,7 +77,8 @@ bool complete(const Operator& by, std::uint64_t bytes);
 std::optional<bool> test_state(const Operator& by, std::uint64_t state);
 std::optional<bool> test_parity(const Operator& by, std::uint32_t parity);
 
-std::uint32_t pending_count(std::uint64_t state);
+/// Arrivals that the phase of a state lacks; nothing of what no arrival has returned.
+std::optional<std::uint32_t> pending_count(std::uint64_t state);
 
 /// What the 8 bytes of an mbarrier say.
 struct Lacks {

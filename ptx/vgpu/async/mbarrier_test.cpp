@@ -259,6 +259,16 @@ TEST(Mbarrier, SaysWhatIsWrong) {
   expect_fault(after_init("mbarrier.arrive.shared::cta.b64 %s0, [bar], 2;\nmbarrier.arrive.shared::cta.b64 %s1, [bar], 2;\n"
                           "mbarrier.test_wait.shared::cta.b64 %p0, [bar], %s0;"),
                Kind::barrier_misuse, "neither the current one, 2, nor the one before it");
+  // and one that is none, or another mbarrier's
+  const std::string state = "mbarrier.arrive.shared::cta.b64 %s0, [bar];\n";
+  expect_fault(after_init(cat(state, "mov.b64 %s0, 77;\nmbarrier.test_wait.shared::cta.b64 %p0, [bar], %s0;")),
+               Kind::barrier_misuse, "for the state 0x4d, which no arrival has returned");
+  expect_fault(after_init("mov.b64 %s0, 77;\nmbarrier.pending_count.b64 %r1, %s0;"), Kind::barrier_misuse,
+               "is given the state 0x4d, which no arrival has returned");
+  expect_fault(after_init(cat(state,
+                              "mbarrier.init.shared::cta.b64 [bar+8], 2;\n"
+                              "mbarrier.test_wait.shared::cta.b64 %p0, [bar+8], %s0;")),
+               Kind::barrier_misuse, "which an arrival at another mbarrier has returned");
   // what inval frees is not written
   expect_fault(after_init("mbarrier.inval.shared::cta.b64 [bar];\nld.shared.b32 %r1, [bar];\nst.global.u32 [%rd0], %r1;"),
                Kind::uninitialised, "stores");

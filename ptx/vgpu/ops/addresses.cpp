@@ -91,7 +91,13 @@ Outcome restore_stack(Warp& warp, const Step& step, Mask mask) {
     if (const int l = lowest_lane(left); saved[l] < local_base + code.stack_begin || saved[l] > local_base + code.local_bytes)
       return warp.fail(step, l, Kind::out_of_bounds,
                        cat("makes 0x", hex(saved[l]), " the stack pointer, which is not in the stack"));
-  write_lanes(top, mask, [=](int l) { return std::uint64_t{saved[l]}; });
+  for (Mask left = mask; left != 0; left &= left - 1) {  // what is given back nobody has written, should somebody still read it
+    const int l = lowest_lane(left);
+    const std::uint64_t from = saved[l], bytes = top[l] > from ? top[l] - from : 0;
+    if (std::uint8_t* const marks = bytes == 0 ? nullptr : marks_of(warp, Space::local, l, from, bytes); marks != nullptr)
+      std::fill_n(marks, bytes, std::uint8_t{0});
+    top[l] = from;
+  }
   return Outcome::next;
 }
 
@@ -170,6 +176,19 @@ Handler isspacep(Decoding& in) {
 // There are no caches: advice about them does nothing, also where there is no memory.
 Handler cache_hint(Decoding&) {
   return [](Warp&, const Step&, Mask) { return Outcome::next; };
+}
+
+Handler apply_priority(Decoding& in) {
+  read_place(in);
+  return [](Warp& warp, const Step& step, Mask mask) {
+    std::array<std::uint64_t, lane_count> address;
+    read_addresses(warp, step, address);
+    for (Mask left = mask; left != 0; left &= left - 1)
+      if (const auto l = static_cast<std::size_t>(lowest_lane(left)); address[l] % line_bytes != 0)
+        return warp.fail(step, static_cast<int>(l), Kind::misaligned,
+                         cat("names the cache line at 0x", hex(address[l]), ", which is not a multiple of ", line_bytes));
+    return Outcome::next;
+  };
 }
 
 Handler discard(Decoding& in) {

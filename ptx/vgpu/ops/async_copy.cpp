@@ -26,12 +26,17 @@ Outcome begin_each(Warp& warp, const Step& step, Mask mask, Make make) {
 // x[0] = to, x[1] = from, x[2] = bytes, x[3] = bytes to read, or no_slot, x[4], x[5] = the predicate to read nothing
 Outcome copy_few(Warp& warp, const Step& step, Mask mask) {
   const Mask ignored = warp.pred(step.x[4]) ^ step.x[5];
+  for (Mask left = step.x[3] == no_slot ? 0 : mask & ~ignored; left != 0; left &= left - 1)
+    if (const int lane = lowest_lane(left); at<std::uint32_t>(warp, step.x[3], lane) > step.x[2])
+      return warp.fail(step, lane, Kind::bad_descriptor,
+                       cat("is to read ", at<std::uint32_t>(warp, step.x[3], lane), " bytes, more than the ", step.x[2],
+                           " that it copies: what then happens is undefined"));
   return begin_each(warp, step, mask, [&](int lane) {
     async::Copy copy;
     copy.to = {step.space, at<std::uint64_t>(warp, step.x[0], lane)};
     copy.from = {Space::global, at<std::uint64_t>(warp, step.x[1], lane)};
     copy.bytes = copy.alignment = copy.read = step.x[2];
-    if (step.x[3] != no_slot) copy.read = std::min(copy.bytes, at<std::uint32_t>(warp, step.x[3], lane));
+    if (step.x[3] != no_slot) copy.read = at<std::uint32_t>(warp, step.x[3], lane);
     if (has_lane(ignored, lane)) copy.read = 0;
     return async::Operation{copy, {}, false, async::Group::copies};
   });

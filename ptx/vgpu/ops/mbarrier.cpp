@@ -157,8 +157,21 @@ Handler mbarrier_wait(Decoding& in) {
 }
 
 Handler mbarrier_pending_count(Decoding& in) {
-  return map<std::uint32_t(std::uint64_t)>(in, {"d", "state"},
-                                           [](std::uint64_t state) { return mbarrier::pending_count(state); });
+  in.step.x[0] = in.write("d", Type::u32);
+  in.step.x[1] = in.read("state", Type::u64);
+  return [](Warp& warp, const Step& step, Mask mask) {
+    const auto* states = warp.slot<std::uint64_t>(step.x[1]);
+    auto* counts = warp.slot<std::uint32_t>(step.x[0]);
+    for (Mask left = mask; left != 0; left &= left - 1) {
+      const int lane = lowest_lane(left);
+      const auto count = mbarrier::pending_count(states[lane]);
+      if (!count)
+        return warp.fail(step, lane, Rule::M_08,
+                         cat("is given the state 0x", hex(states[lane]), ", which no arrival has returned"));
+      counts[lane] = *count;
+    }
+    return Outcome::next;
+  };
 }
 
 Handler cp_async_mbarrier_arrive(Decoding& in) {

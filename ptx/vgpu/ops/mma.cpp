@@ -118,6 +118,26 @@ std::optional<Scales> read_scales(Warp& warp, const Step& step, const Product& p
   return all;
 }
 
+// What the metadata of a sparse product must not be, where it is so (manual: "Sparse matrix storage"): of single elements (.tf32)
+// two values alone mean something, and indices of .sp::ordered_metadata (imm) ascend.
+std::optional<std::string> wrong_metadata(const Product& p, const std::uint32_t* metadata, bool is_ordered) {
+  const bool singles = p.sparsity == Sparsity::singles;
+  if (!singles && !is_ordered) return std::nullopt;
+  const int group = p.sparsity == Sparsity::nibble_pairs ? 4 : 2;
+  for (int row = 0; row < p.m; ++row)
+    for (int i = 0; i < p.stored(); ++i) {
+      if (singles) {
+        const std::uint32_t indices = indices_of(p, metadata, row, i);
+        if (indices != 0b0100 && indices != 0b1110)
+          return cat("is given 0x", hex(indices), " as metadata of row ", row, "; what fits for its types is 0x4 or 0xe");
+      } else if (i % group != 0 && column_of(p, metadata, row, i) <= column_of(p, metadata, row, i - 1)) {
+        return cat("is given indices of row ", row, " that do not ascend: column ", column_of(p, metadata, row, i),
+                   " behind column ", column_of(p, metadata, row, i - 1), ", where .sp::ordered_metadata needs them in order");
+      }
+    }
+  return std::nullopt;
+}
+
 Outcome mma(Warp& warp, const Step& step, Mask mask) {
   if (auto outcome = whole_warp(warp, step, mask)) return *outcome;
   const Product p = product_of(step.x);
@@ -157,6 +177,9 @@ Outcome mma(Warp& warp, const Step& step, Mask mask) {
   const auto rows = static_cast<std::size_t>(p.m);
   RawMatrices matrices{std::span(a).first(rows * static_cast<std::size_t>(stored)), std::span(b).first(index_of(depth * n)),
                        slots.e.empty() ? nullptr : warp.slot<std::uint32_t>(slots.e[0]), std::span(d).first(rows * p.n)};
+  if (matrices.metadata != nullptr)
+    if (auto wrong = wrong_metadata(p, matrices.metadata, step.imm != 0))
+      return warp.fail(step, 0, Kind::bad_descriptor, std::move(*wrong));
   if (p.scales == 0) {
     multiply(p, matrices, warp.cta->launch->options.numerics);
   } else {
@@ -290,6 +313,7 @@ Handler mma_sparse(Decoding& in) {
   const std::uint32_t e = in.read("e", Type::b32);
   in.add_operands(std::span(&e, 1));
   in.step.x = words_of(p);
+  in.step.imm = in.wrote("sp::ordered_metadata") ? 1 : 0;
   return &vgpu::mma;
 }
 
@@ -311,6 +335,7 @@ Handler mma_scaled(Decoding& in) {
   take_operands(in, p, Type::b32);
   const auto add = [&](std::string_view name, Type type) { in.add_operands(in.read_all(name, type)); };
   if (p.sparsity != Sparsity::dense) add("e", Type::b32);
+  in.step.imm = in.wrote("sp::ordered_metadata") ? 1 : 0;
   add("sa", Type::b32), add("ida", Type::u16), add("sb", Type::b32), add("idb", Type::u16);
   in.step.x = words_of(p);
   return &vgpu::mma;

@@ -291,6 +291,24 @@ TEST(MmaSparse, PutsElementsWhereTheMetadataSays) {
       }
 }
 
+TEST(MmaSparse, MetadataThatCannotBe) {
+  const auto fault = [](std::string_view variant, std::string_view shape, std::string_view type, std::uint32_t metadata) {
+    const auto program = testing::text_program(
+        "", cat(".reg .b32 %a<4>; .reg .b32 %e; .reg .f32 %d<4>;\nmov.b32 %e, ", metadata,
+                ";\nmov.b32 %a0, 0; mov.b32 %a1, 0; mov.b32 %d0, 0;\nmma.", variant, ".sync.aligned.", shape, ".row.col.f32.",
+                type, '.', type, ".f32 {%d0, %d1, %d2, %d3}, {%a0, %a1}, {%a0, %a1}, {%d0, %d0, %d0, %d0}, %e, 0;\nret;"));
+    const auto report = program->run(testing::block(32), {}, {});
+    return report ? std::string() : report.error().message;
+  };
+  constexpr std::uint32_t ascending = 0x4444'4444, equal = 0, descending = 0x1111'1111, tf32 = 0xE4E4'E4E4;
+  EXPECT_EQ(fault("sp::ordered_metadata", "m16n8k16", "f16", ascending), "");
+  for (const std::uint32_t wrong : {equal, descending})
+    EXPECT_NE(fault("sp::ordered_metadata", "m16n8k16", "f16", wrong).find("that do not ascend"), std::string::npos);
+  EXPECT_EQ(fault("sp", "m16n8k16", "f16", descending), "") << "which promises no order";
+  EXPECT_EQ(fault("sp", "m16n8k8", "tf32", tf32), "");
+  EXPECT_NE(fault("sp", "m16n8k8", "tf32", ascending | 1).find("what fits for its types is 0x4 or 0xe"), std::string::npos);
+}
+
 TEST(MmaQuads, MultiplyFourPairsOfMatrices) {
   std::mt19937_64 random(11);
   for (const std::string types : {"f16 f16", "f32 f16", "f32 f32"})

@@ -229,6 +229,7 @@ TEST(Caches, WhatIsDiscardedHoldsNothing) {
       Kind::uninitialised);
   EXPECT_EQ(faulty("discard.global.L2 [%x1+64], 128;").kind, Kind::misaligned);
   EXPECT_EQ(faulty("discard.global.L2 [%x1+256], 128;").kind, Kind::out_of_bounds);
+  EXPECT_EQ(faulty("applypriority.global.L2::evict_normal [%x1+64], 128;").kind, Kind::misaligned);
 }
 
 // ---- the stack
@@ -267,6 +268,11 @@ TEST(Stack, HasItsBounds) {
   EXPECT_EQ(faulty("alloca.u64 %x3, 8;\nstackrestore.u64 %x1;").kind, Kind::out_of_bounds);
   // what is taken again was not written by its new owner
   EXPECT_EQ(faulty("stacksave.u64 %x4;\nalloca.u64 %x3, 8;\nst.local.b64 [%x3], 5;\nstackrestore.u64 %x4;\nalloca.u64 %x3, 8;\n"
+                   "ld.local.b64 %x5, [%x3];\nst.global.b64 [%x0], %x5;")
+                .kind,
+            Kind::uninitialised);
+  // and what is given back is nobody's
+  EXPECT_EQ(faulty("stacksave.u64 %x4;\nalloca.u64 %x3, 8;\nst.local.b64 [%x3], 5;\nstackrestore.u64 %x4;\n"
                    "ld.local.b64 %x5, [%x3];\nst.global.b64 [%x0], %x5;")
                 .kind,
             Kind::uninitialised);

@@ -228,6 +228,10 @@ fence.proxy.async.shared::cta;
 bar.sync 0;
 ld.shared.b32 %d, [slot]; shr.u32 %r4, %r0, 5; shl.b32 %r4, %r4, 21; add.u32 %r4, %r4, %d;
 )");
+  if (a_per != 0 && b_per != 0) {  // the last 4 of 16 bytes are padding of both, which nobody need write
+    const std::string whole = "st.shared.v4.b32 [%r3], {%w0, %w1, %w2, %w3}";
+    body.replace(body.find(whole), whole.size(), "st.shared.v2.b32 [%r3], {%w0, %w1}; st.shared.b32 [%r3+8], %w2");
+  }
   // the initialisation above is of one thread alone
   body.replace(body.find("mbarrier.init"), std::string("mbarrier.init.shared::cta.b64 [done], 32").size(),
                "setp.eq.u32 %q, %r0, 0;\n@%q mbarrier.init.shared::cta.b64 [done], 1");

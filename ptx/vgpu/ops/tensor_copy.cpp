@@ -114,6 +114,7 @@ Outcome replace_field(Warp& warp, const Step& step, Mask mask) {
 // x[0] = to, x[1] = from
 Outcome copy_map(Warp& warp, const Step& step, Mask mask) {
   if (mask != warp.live) return park(warp, step, mask, Wait::converge);
+  if (warp.races != nullptr) warp.races->meet(warp, mask);  // it is .sync: Triton's first lane has written what all copy
   const auto* to = warp.slot<std::uint64_t>(step.x[0]);
   const auto* from = warp.slot<std::uint64_t>(step.x[1]);
   for (Mask left = mask; left != 0;) {  // the warp's threads copy together what they name alike

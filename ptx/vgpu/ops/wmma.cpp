@@ -99,6 +99,12 @@ Outcome each_element_place(Warp& warp, const Step& step, bool write, Use use) {
   for (std::size_t l = 0; l < lane_count; ++l) {
     const std::uint64_t row_bytes_between =
         static_cast<std::uint64_t>(f.constant_stride != 0 ? f.constant_stride : strides[l]) * f.bits / 8;
+    if (base[l] != base[0] || (f.constant_stride == 0 && strides[l] != strides[0]))
+      return warp.fail(
+          step, static_cast<int>(l), Rule::V_04,
+          base[l] != base[0]
+              ? cat("is given a matrix at 0x", hex(base[l]), " here and at 0x", hex(base[0]), " in another lane of its warp")
+              : cat("is given a stride of ", strides[l], " here and of ", strides[0], " in another lane of its warp"));
     if (base[l] % f.alignment != 0 || row_bytes_between % f.alignment != 0)
       return warp.fail(step, static_cast<int>(l), Kind::misaligned,
                        cat("needs rows at multiples of ", f.alignment, " bytes: the first is at 0x", hex(base[l]),

@@ -151,7 +151,7 @@ TEST(Wmma, AddsFourProductsOfTf32AtOnce) {
 TEST(Wmma, SaysWhatIsWrongWithAnAddress) {
   const auto fault = [](std::string_view line, std::uint64_t offset) {
     auto made = testing::make_from_text(testing::text_kernel(
-        ".param .u64 in", cat(".reg .b64 %x<2>; .reg .b32 %a<8>;\nld.param.u64 %x0, [in];\n", line, "\nret;")));
+        ".param .u64 in", cat(".reg .b64 %x<2>; .reg .b32 %a<9>;\nld.param.u64 %x0, [in];\n", line, "\nret;")));
     if (!made) return made.error();
     Buffer<std::uint64_t> in{"in", std::vector<std::uint64_t>(64)};
     return testing::fault(*made, testing::block(32), testing::params({in.address() + offset}), {in.region()});
@@ -160,6 +160,15 @@ TEST(Wmma, SaysWhatIsWrongWithAnAddress) {
   EXPECT_EQ(fault(load + ";", 8).kind, Kind::misaligned);
   EXPECT_EQ(fault(load + ", 20;", 0).kind, Kind::misaligned);
   EXPECT_EQ(fault(load + ", 24;", 0).kind, Kind::out_of_bounds);
+  // a warp's lanes name one matrix
+  const auto message = [&](std::string_view before, std::string_view stride) {
+    return fault(cat(before, load, stride), 0).message;
+  };
+  EXPECT_NE(message("mov.u32 %a8, %laneid; shr.u32 %a8, %a8, 4; mad.lo.u32 %a8, %a8, 8, 16;\n", ", %a8;")
+                .find("is given a stride of 24 here and of 16 in another lane of its warp"),
+            std::string::npos);
+  EXPECT_NE(message("mov.u32 %a8, %laneid; mad.wide.u32 %x0, %a8, 16, %x0;\n", ";").find("is given a matrix at 0x"),
+            std::string::npos);
 }
 
 }  // namespace

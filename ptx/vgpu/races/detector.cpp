@@ -108,7 +108,7 @@ bool Detector::in_order_of_warp(const Judge& judge, const Access& before, const 
 
 bool Detector::among_strong(const Cluster& cluster, const Access& before, const Access& now) const {
   if (before.of_mbarrier && now.of_mbarrier && !before.is_store && (!now.invalidates || before.of_operation)) return true;
-  if (!before.strong || !now.strong) return false;
+  if (!before.strong || !now.strong || are_mixed(before, now)) return false;
   // Lanes of a warp that rely on how it happens to run them.
   if (before.is_volatile && now.is_volatile && before.agent == now.agent) return false;
   const std::size_t warps = cluster.blocks.front().warps.size();
@@ -140,13 +140,15 @@ std::optional<Detector::Wrong> Detector::wrong(Warp& warp, const Judge& judge, c
     return Wrong{Kind::race};
   }
   if (judge.warp != nullptr && before.agent == now.agent) {
-    if (in_order_of_warp(judge, before, now)) return std::nullopt;
+    if (in_order_of_warp(judge, before, now))
+      return now.by_read_only_cache ? std::optional(Wrong{Kind::stale_load}) : std::nullopt;
     return Wrong{unready ? Kind::unordered_mbarrier : Kind::race_of_lanes};
   }
   // All lanes of a warp may begin one and the same copy, as CUTLASS has them do.
   if (judge.warp == nullptr && same_instruction(before, now) && before.warp == now.warp) return std::nullopt;
   if (!reaches(judge, before, &Knowledge::happened) && !(unready && reaches(judge, before, &Knowledge::mbarriers)))
     return Wrong{unready ? Kind::unordered_mbarrier : Kind::race};
+  if (now.by_read_only_cache) return Wrong{Kind::stale_load};
   if (!before.through_async_proxy && now.through_async_proxy &&
       !reaches(judge, before, now.of_shared ? &Knowledge::through_proxy : &Knowledge::through_proxy_of_global))
     return Wrong{Kind::missing_proxy_fence, before.is_store ? Severity::error : Severity::warning};
@@ -183,9 +185,20 @@ Access Detector::access_by(Warp& warp, const Step& step, Mask lanes, bool is_sto
   access.lanes = lanes;
   access.is_store = is_store;
   access.strong = order.strong;
-  access.is_volatile = order.strong && is_volatile(step.item);
+  if (order.strong) {
+    const ir::Inst& inst = code_.function->body[step.item];
+    const isa::Form& form = isa::form(inst.form);
+    access.is_volatile = is_volatile(step.item);
+    access.updates = form.traits.has_any(isa::Trait::atomic | isa::Trait::reduction);
+    access.width = static_cast<std::uint8_t>(isa::bits(form.type("type", inst.choices)) / 8);
+  }
   access.scope = order.scope;
+  access.by_read_only_cache = !is_store && is_read_only(step.item);
   return access;
+}
+
+bool Detector::is_read_only(std::uint32_t item) const {
+  return isa::form(code_.function->body[item].form).traits.has(isa::Trait::load_read_only);
 }
 
 bool Detector::is_volatile(std::uint32_t item) const {

@@ -313,6 +313,7 @@ class Detector {
   void update(const mbarrier::Operator& by, const std::byte* at, MbarrierUse use);
   static std::optional<Knowledge> told_behind_fence(const WarpState& warp, Mask lanes);
   [[nodiscard]] bool is_volatile(std::uint32_t item) const;
+  [[nodiscard]] bool is_read_only(std::uint32_t item) const;
   void fence_of_proxy(Warp& warp, const Step& step, Mask lanes);
   [[nodiscard]] const isa::Effects& effects(std::uint32_t item) const;
   /// The access before, as far as it is remembered: its block is not where that is of another cluster.

@@ -211,6 +211,31 @@ TEST(Races, FencesOfTheProxy) {
   EXPECT_EQ(rules(cat(init, "ld.shared.u32 %r6, [%r2];\nfence.proxy.async.shared::cta;\nbar.sync 0;\n", load, wait)), "");
 }
 
+TEST(Races, LoadsThroughTheReadOnlyCache) {
+  const std::string store = "st.global.u32 [%rd1], %r0;\n", load = "ld.global.nc.u32 %r6, [%rd1];\n";
+  EXPECT_EQ(rules(load), "");
+  EXPECT_EQ(rules(cat(store, load)), "P-04") << "by the same thread";
+  EXPECT_EQ(run(cat(store, load), {})->findings.front().kind, Kind::stale_load);
+  EXPECT_EQ(rules(cat(store, "ld.global.u32 %r6, [%rd1];\n")), "");
+  EXPECT_EQ(rules(cat(store, "ldu.global.u32 %r6, [%rd1];\n")), "P-04");
+  EXPECT_EQ(rules(cat(load, store)), "") << "what is loaded is loaded: a kernel in place";
+  EXPECT_EQ(rules(cat(store, "bar.sync 0;\nxor.b32 %r4, %r4, 128;\ncvt.u64.u32 %rd2, %r4;\nadd.u64 %rd1, %rd0, %rd2;\n", load)),
+            "P-04")
+      << "by another warp, in order";
+}
+
+TEST(Races, StrongAccessesOfDifferentSizes) {
+  const auto body = [](std::string_view first, std::string_view second) {
+    return cat("@%p1 bra SECOND;\n", first, "ret;\nSECOND:\n", second);
+  };
+  const std::string add = "atom.relaxed.cta.shared.add.u32 %r6, [%r1], 1;\n";
+  EXPECT_EQ(rules(body(add, ".reg .b16 %h;\ncvt.u16.u32 %h, %r0;\nst.relaxed.cta.shared.u16 [%r1], %h;\n")), "R-ww");
+  EXPECT_EQ(rules(body(add, "st.relaxed.cta.shared.u32 [%r1], %r0;\n")), "");
+  EXPECT_EQ(rules(body(add, "st.relaxed.cta.shared.v2.u32 [%r1], {%r0, %r0};\n")), "") << "two of one size";
+  EXPECT_EQ(rules(body(add, "atom.relaxed.cta.shared.add.u64 %rd3, [%r1], 1;\n")), "") << "atomic ones are atomic";
+  EXPECT_EQ(rules(body("st.relaxed.cta.shared.u64 [%r1], 1;\n", "ld.relaxed.cta.shared.u32 %r6, [%r1+4];\n")), "R-rw");
+}
+
 TEST(Races, UnfinishedCopies) {
   const auto body = [](std::string_view end) {
     return cat("fence.proxy.async.shared::cta;\n@%p0 cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], 256;\n", end);

@@ -79,6 +79,7 @@ Words words_of(Rule rule, const Warp& warp, const Access& before, const Access& 
     return {cat("uses a tensor map at ", bytes, ", which ", did, ": no fence.proxy.tensormap stands between the two"),
             std::string(row(rule).mend)};
   std::string hint(row(rule).mend);
+  if (kind == Kind::stale_load) return {cat(does, " through the read-only cache, which may not have what ", did), hint};
   const bool has_way = rule == Rule::S_01 || rule == Rule::S_02;
   if (kind == Kind::unordered_mbarrier) return {cat(does, ", and nothing orders that behind its initialisation: ", did), hint};
   if (kind == Kind::race_of_lanes) return {cat(does, ", and nothing orders that behind what ", did), hint};
@@ -114,6 +115,9 @@ std::string say_order(Rule rule, const Warp& warp, const Access& before, const A
   if (row(rule).kind == Kind::missing_proxy_fence || row(rule).kind == Kind::missing_tensor_map_fence)
     return "order: the second access is behind the first, by a barrier or a wait; what is missing on that path is a fence of the "
            "proxy of the second";
+  if (are_mixed(before, now))
+    return cat("order: both are strong, but of ", before.width, " and of ", now.width,
+               " bytes: only accesses of one size may meet without an order");
   if (before.agent.cluster != now.agent.cluster)
     return "order: none: the two are in different clusters, and no release and acquire leads from one to the other";
   const Knowledge& known = warp.knowledge->known;
@@ -129,6 +133,7 @@ std::string say_order(Rule rule, const Warp& warp, const Access& before, const A
 }  // namespace
 
 std::optional<Gap> Detector::gap_between(const Warp& warp, const Judge& judge, const Access& before, const Access& now) {
+  if (are_mixed(before, now)) return std::nullopt;
   if (before.strong && now.strong) return Gap{Gap::scope, before.item, now.item};
   for (const Knowledge* const known : {judge.known, judge.told})
     if (known != nullptr)
@@ -216,8 +221,8 @@ void Detector::found(Warp& warp, const Step& step, const Judge& judge, Kind kind
   fault.lane = lowest_lane(now.lanes);
   fault.access = access_at(both, spot);
   Diagnostic d = report_both(warp, fault, changes_nothing ? Severity::warning : severity, before, access_at(before, spot));
-  if (changes_nothing) d.note("value: what is stored is there already; that it is so in this run is all that hides the race");
-  d.note(gap ? say_gap(warp, *gap, before, now) : say_order(rule, warp, before, now));
+  if (changes_nothing) d.note("value: what is stored is there already; that it is so in this run is all that hides this");
+  if (kind != Kind::stale_load) d.note(gap ? say_gap(warp, *gap, before, now) : say_order(rule, warp, before, now));
   d.hint(words.hint);
   d.execution.front().lanes = now.lanes;
   findings_.add(key, std::move(d));

@@ -23,22 +23,32 @@ struct Access {
   std::uint16_t warp = 0;               ///< that executed the instruction, counted through the blocks of its cluster
   std::uint8_t bytes = 0;               ///< a bit for each of the 4 bytes
   isa::Scope scope = isa::Scope::none;  ///< of a strong one
+  std::uint8_t width = 0;               ///< of a strong one: bytes that a lane accesses as one; 0: not told
   bool is_store : 1 = false;
   bool through_async_proxy : 1 = false;
   bool strong : 1 = false;
-  bool of_what_is_there : 1 = false;  ///< a store of the value that is there already
-  bool of_parts : 1 = false;          ///< each of its lanes accessed some of the bytes
-  bool by_all : 1 = false;            ///< all lanes of the warp together: whose register gets which bytes is not told
-  bool is_volatile : 1 = false;       ///< ld.volatile, st.volatile
-  bool of_shared : 1 = false;         ///< of an asynchronous one: its bytes are in shared memory
-  bool of_mbarrier : 1 = false;       ///< by an instruction on mbarriers: a store initialises one, or
-  bool invalidates : 1 = false;       ///< ends it
-  bool of_operation : 1 = false;      ///< and by an asynchronous operation that will be told to it
-  bool of_tensor_map : 1 = false;     ///< by a tensor copy, of the map: through the proxy of tensor maps
+  bool updates : 1 = false;             ///< and an atomic operation
+  bool of_what_is_there : 1 = false;    ///< a store of the value that is there already
+  bool of_parts : 1 = false;            ///< each of its lanes accessed some of the bytes
+  bool by_all : 1 = false;              ///< all lanes of the warp together: whose register gets which bytes is not told
+  bool is_volatile : 1 = false;         ///< ld.volatile, st.volatile
+  bool of_shared : 1 = false;           ///< of an asynchronous one: its bytes are in shared memory
+  bool of_mbarrier : 1 = false;         ///< by an instruction on mbarriers: a store initialises one, or
+  bool invalidates : 1 = false;         ///< ends it
+  bool of_operation : 1 = false;        ///< and by an asynchronous operation that will be told to it
+  bool by_read_only_cache : 1 = false;  ///< ld.global.nc, ldu
+  bool of_tensor_map : 1 = false;       ///< by a tensor copy, of the map: through the proxy of tensor maps
 };
 
 /// Whether what was done before to these bytes counts no more.
 inline bool is_last_word(const Access& access) { return access.is_store && !access.of_what_is_there; }
+
+/// Whether two strong accesses are of different sizes, so that the memory model says nothing of them (manual: "Data-races",
+/// mixed-size; atomic operations alone remain atomic). Volatile ones are of programs that are older than that.
+inline bool are_mixed(const Access& a, const Access& b) {
+  return a.strong && b.strong && a.width != 0 && b.width != 0 && a.width != b.width && !(a.updates && b.updates) &&
+         !a.is_volatile && !b.is_volatile;
+}
 
 /// Whether two accesses are one instruction's, executed once.
 inline bool same_instruction(const Access& a, const Access& b) {

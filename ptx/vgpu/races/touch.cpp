@@ -136,7 +136,8 @@ bool Detector::touch_as_piece(Warp& warp, const Judge& judge, Line& line, const 
     Piece& piece = line.pieces[i];
     const std::uint32_t both = piece.where & now.where;
     if (both != 0) {
-      const bool of_each_lane = of_agent(piece) && now.spread.by_lane && alike(piece);  // in the order of its own
+      // in the order of its own
+      const bool of_each_lane = of_agent(piece) && now.spread.by_lane && alike(piece) && !now.access.by_read_only_cache;
       if (!of_each_lane && is_wrong(warp, judge, piece.access, now.access)) return false;
       if (is_replaced(piece)) {
         gone |= std::uint64_t{1} << i;

@@ -221,7 +221,7 @@ std::optional<TargetUnit> unit_of(Target target, num::DotFormat format, bool hal
   }
 }
 
-int column_of(const Product& p, const std::uint32_t* metadata, int row, int stored) {
+std::uint32_t indices_of(const Product& p, const std::uint32_t* metadata, int row, int stored) {
   const int g = row & 7, high = row >> 3;
   const bool long_rows = p.sparsity == Sparsity::pairs        ? p.k == 32
                          : p.sparsity == Sparsity::singles    ? p.k == 16
@@ -236,7 +236,11 @@ int column_of(const Product& p, const std::uint32_t* metadata, int row, int stor
     lane = 4 * g + high + (long_rows ? 2 * (group / 8) : 2 * p.selector);
     bit = 4 * (group % 8);
   }
-  return column_of_indices(p, metadata[lane & 31] >> bit & 15, stored);
+  return metadata[lane & 31] >> bit & 15;
+}
+
+int column_of(const Product& p, const std::uint32_t* metadata, int row, int stored) {
+  return column_of_indices(p, indices_of(p, metadata, row, stored), stored);
 }
 
 int column_of_indices(const Product& p, std::uint32_t indices, int stored) {

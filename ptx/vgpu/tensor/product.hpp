@@ -73,6 +73,8 @@ struct TargetUnit {
 };
 std::optional<TargetUnit> unit_of(Target target, num::DotFormat format, bool half_result);
 
+/// The four bits of metadata, of the operand e by lane, that say where the stored column of a row of a sparse a belongs.
+std::uint32_t indices_of(const Product& product, const std::uint32_t* metadata, int row, int stored);
 /// The column of a sparse a, a row of b, that the stored column of a row belongs to; `metadata` is the operand e by lane.
 int column_of(const Product& product, const std::uint32_t* metadata, int row, int stored);
 /// The same by the four bits of metadata of the element's group.

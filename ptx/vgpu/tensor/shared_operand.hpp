@@ -1,6 +1,7 @@
 // Matrix operands that tensor cores read from shared memory, by their descriptors.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -17,7 +18,8 @@ namespace ptx::vgpu {
 /// How elements lie in their pieces of 16 bytes.
 struct Packing {
   int bits = 16;      ///< of an element
-  int per_piece = 8;  ///< elements; the bytes behind them are padding
+  int per_piece = 8;  ///< elements; the bytes behind them are padding, which need not be written
+  [[nodiscard]] std::size_t element_bytes() const { return static_cast<std::size_t>(bits * per_piece / 8); }
   static constexpr Packing whole(int bits) { return {bits, 128 / bits}; }
 };
 
@@ -30,6 +32,7 @@ struct SharedOperand {
   const Cta& owner;  ///< whose memory
   bool failed = false;
   std::uint64_t block_begin = own_shared(owner, 0);
+  std::size_t used = row_bytes;  ///< bytes of a piece that are elements
 
   // Where checks are on: what is read of a line of memory, until it is told.
   const std::byte* line = nullptr;
@@ -81,9 +84,10 @@ struct SharedOperand {
       return nullptr;
     }
     const std::uint64_t offset = address - region.begin;
-    if (region.written != nullptr && !all_written<row_bytes>(region.written + offset)) {
+    const std::uint8_t* const marks = region.written == nullptr ? nullptr : region.written + offset;
+    if (marks != nullptr && !std::all_of(marks, marks + used, [](std::uint8_t mark) { return mark == written_mark; })) {
       written = false;
-      note_found(warp, step, say_unwritten(warp, Space::shared, address, {region.written + offset, row_bytes}));
+      note_found(warp, step, say_unwritten(warp, Space::shared, address, {marks, used}));
     }
     return region.data + offset;
   }
@@ -95,6 +99,7 @@ struct SharedOperand {
   bool each_piece(const layout::SharedMatrix& from, bool transposed, int first, int count, int depth, Packing packing, Take take,
                   Unwritten unwritten) {
     const int per_piece = packing.per_piece;
+    used = packing.element_bytes();
     const int outer = transposed ? depth : count, inner = (transposed ? count : depth) / per_piece;
     for (int o = 0; o < outer; ++o)
       for (int i = 0; i < inner; ++i) {

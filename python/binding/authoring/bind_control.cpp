@@ -80,6 +80,15 @@ void refuse_taken(const char* name, const Block& block) {
   if (!line.is_none()) raise(early_exit(name, "return", block.where.file, nb::cast<std::uint32_t>(line)));
 }
 
+// Whether the author's code takes the iterator, or its next element, in a `for` statement.
+bool in_for_statement() {
+  PyFrameObject* frame = PyEval_GetFrame();
+  if (frame == nullptr) return true;
+  const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+  static const nb::object& is = of_early_exits("is_for_statement");
+  return nb::cast<bool>(is(code, PyFrame_GetLasti(frame)));
+}
+
 // What `with` does around a body: `begin` writes what comes before it and `end` what comes behind; an exception writes nothing.
 template <class B>
 nb::object enter(nb::handle self) {
@@ -209,6 +218,11 @@ struct RangeLoop : Block {
   std::optional<write::Range> open;
   bool done = false;
 
+  [[noreturn]] static void refuse_iteration() {
+    raise(Kind::bad_control_flow, "`ptx.range_` is for a `for` statement, whose body is written once and is the loop's",
+          authors_line(), "`for k in ptx.range_(…):`; Python's own `range` is unrolled");
+  }
+
   nb::object next() {
     Trace& trace = Trace::require(name);
     if (open && !done) {
@@ -217,6 +231,7 @@ struct RangeLoop : Block {
       unwrap(write::end_range(trace.builder(), *open, where));
     }
     if (done) throw nb::stop_iteration();
+    if (!in_for_statement()) refuse_iteration();
     enter(trace);
     where = trace.where();
     Operands operands(trace);
@@ -289,6 +304,7 @@ void bind_loops(nb::module_& m) {
                   raise(Kind::bad_control_flow, "the loop of this `ptx.range_` is written already", authors_line(),
                         "each loop has a `ptx.range_` of its own");
                 }
+                if (!in_for_statement()) RangeLoop::refuse_iteration();
                 return nb::borrow(self);
               })
       .def("__next__", &RangeLoop::next, nb::sig("def __next__(self) -> Reg"));

@@ -9,7 +9,7 @@ from .. import _ptx
 from ..errors import PtxError
 from . import state
 from .operators import register_operators
-from .refusals import has_tangent, in_forward_mode, refuse_argument, refuse_vmap
+from .refusals import has_tangent, in_forward_mode, refuse_argument
 
 
 def differentiable_kernel(
@@ -51,6 +51,8 @@ def differentiable_kernel(
 
     class Once(torch.autograd.Function):  # type: ignore[misc]
         """Gives the first `count` tensors back as results of all of them, which have no gradients."""
+
+        generate_vmap_rule = True
 
         @staticmethod
         def forward(count: int, *tensors: Any) -> Any:
@@ -104,6 +106,8 @@ def differentiable_kernel(
     class KernelFunctionOfTransforms(torch.autograd.Function):  # type: ignore[misc]
         """The form that torch.func differentiates; a call costs more."""
 
+        generate_vmap_rule = True
+
         @staticmethod
         def forward(*inputs: Any) -> Any:
             return forward_kernel(*inputs)
@@ -119,10 +123,6 @@ def differentiable_kernel(
         @staticmethod
         def jvp(ctx: Any, *tangents: Any) -> Any:
             refuse_tangents(tangents)
-
-        @staticmethod
-        def vmap(info: Any, in_dims: Any, *inputs: Any) -> Any:
-            refuse_vmap(f"kernel `{name}`")
 
     def differentiable(*inputs: Any) -> Any:
         if not torch.compiler.is_dynamo_compiling() and in_forward_mode():

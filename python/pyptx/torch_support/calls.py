@@ -50,9 +50,10 @@ def call_plan(plan: Plan, inputs: tuple[Any, ...], scalars: tuple[int | None, ..
     """A kernel's call that torch has to see: fake tensors, tensors inside torch.func, a dispatch mode. Goes through the
     operators. `out`: a tensor for the output, or a tuple of tensors."""
     register_operators()
-    for x in inputs:
-        if state.torch._C._functorch.is_batchedtensor(x):
-            refuse_vmap(f"kernel `{plan.name}`")
+    if aliases_of(plan) or out is not None or not hasattr(state.torch.library, "register_vmap"):
+        for x in inputs:
+            if state.torch._C._functorch.is_batchedtensor(x):
+                refuse_vmap(f"kernel `{plan.name}`")
     refuse_gradients(plan.name, inputs, out or ())
     if is_exporting():
         check_inputs(plan, inputs)

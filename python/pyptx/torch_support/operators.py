@@ -29,6 +29,7 @@ def register_operators() -> None:
         if state.launch_into is not None:
             return
         state.torch = import_module("torch")
+        _ptx.pass_over_folder(state.torch.__path__[0])  # of `torch.vmap(kernel)(x)` the author's line is that of the call
         state.library = state.torch.library.Library("pyptx", "FRAGMENT")
         # Compilers keep the strides that the kernel's inputs have in the graph; the operators copy what comes otherwise.
         strides = getattr(state.torch.Tag, "needs_exact_strides", state.torch.Tag.needs_fixed_stride_order)
@@ -43,6 +44,8 @@ def register_operators() -> None:
         for name in ("launch", "exported"):
             state.torch.library.register_fake(f"pyptx::{name}", _fake_launch, lib=state.library)
             state.torch.library.register_fake(f"pyptx::{name}_", _fake_launch_into, lib=state.library)
+        if hasattr(state.torch.library, "register_vmap"):
+            state.torch.library.register_vmap("pyptx::launch", _launch_in_turn, lib=state.library)
         state.exported = state.torch.ops.pyptx.exported.default
         state.exported_into = state.torch.ops.pyptx.exported_.default
         state.library.impl("exported", _autograd_exported, "Autograd")
@@ -105,6 +108,21 @@ def _launch_into_in_python(key: str, payload: str, inputs: list[Any], outputs: l
         for out, result in zip(outputs, results if isinstance(results, tuple) else (results,), strict=True):
             if out is not result:
                 out.copy_(result.view(out.dtype))  # of one width, and not converted
+
+
+def _launch_in_turn(info: Any, in_dims: Any, key: str, payload: str, inputs: list[Any], scalars: list[int]) -> Any:
+    """Under `torch.vmap`: one launch for each element of the batch."""
+    if info.batch_size == 0:
+        _ptx.raise_error(
+            "argument_kind", f"kernel `{plan_for(key, payload).name}` is called with a batch of 0 elements of `torch.vmap`"
+        )
+
+    def element(i: int) -> list[Any]:
+        return [x if dim is None else x.select(dim, i) for x, dim in zip(inputs, in_dims[2], strict=True)]
+
+    each = [state.launch(key, payload, element(i), scalars) for i in range(info.batch_size)]
+    outputs = [state.torch.stack(column) for column in zip(*each, strict=True)]
+    return outputs, [0] * len(outputs)
 
 
 # -- gradients that an exported program is asked for. In other graphs Dynamo has seen which tensors require one.

@@ -34,8 +34,8 @@ def refuse_gradients(name: str, inputs: Sequence[Any], outputs: Sequence[Any] = 
 def refuse_vmap(what: str) -> NoReturn:
     _ptx.raise_error(
         "argument_kind",
-        f"{what} is called with a tensor of `torch.vmap`, and kernels have no batching rule",
-        "call the kernel in a loop, or write one with a dimension more",
+        f"{what} is called with a tensor of `torch.vmap`; only kernels that give new tensors have a batching rule",
+        "call it in a loop, without `out=`, or write a kernel with a dimension more",
     )
 
 
