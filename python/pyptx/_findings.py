@@ -81,6 +81,7 @@ def _as_json(error: PtxError) -> dict[str, Any]:
         "line": line,
         "ptx_line": error.ptx_line or 0,
         "times": error.times,
+        "pairs": error.pairs,
         "accesses": [access.as_json() for access in error.accesses],
         "notes": list(error.notes),
     }

@@ -44,6 +44,7 @@ void Detector::begin_cluster(Cluster& cluster) {
   knowledge->barriers.resize(cluster.blocks.size());
   knowledge->tensor.resize(cluster.blocks.size());
   knowledge->pair_allocations.resize(cluster.blocks.size());
+  knowledge->reaches.resize(cluster.blocks.size());
   for (WarpState& warp : knowledge->warps) warp.agent = {knowledge->number, knowledge->agents++};
   for (Cta& block : cluster.blocks)
     for (Warp& warp : block.warps) {
@@ -66,10 +67,14 @@ const isa::Ordering& Detector::ordering(std::uint32_t item) {
   return *known;
 }
 
-bool Detector::is_shared(const Warp& warp, const std::byte* at) const {
-  return std::any_of(warp.cta->cluster->blocks.begin(), warp.cta->cluster->blocks.end(), [&](const Cta& block) {
+const Cta* Detector::block_at(const Warp& warp, const std::byte* at) {
+  const auto is_of = [&](const Cta& block) {
     return at >= block.shared.data() && at < block.shared.data() + block.shared.size();
-  });
+  };
+  if (is_of(*warp.cta)) return warp.cta;
+  const std::vector<Cta>& blocks = warp.cta->cluster->blocks;
+  const auto found = std::find_if(blocks.begin(), blocks.end(), is_of);
+  return found == blocks.end() ? nullptr : &*found;
 }
 
 // A thread's own memory is nobody else's, and what nobody may store to cannot be raced for.
@@ -285,6 +290,18 @@ Detector::Judge Detector::judge_of(const WarpState& warp, const Issue& issue) co
 void Detector::access_of_operation(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint64_t bytes) {
   const Issue* const issue = state(warp).operation;
   if (issue == nullptr || !is_looked_at(warp, at, bytes)) return;
+  if (bytes >= sheet_bytes && is_shared(warp, at)) {
+    flush_operation();
+    Access access = access_by(*issue, is_store);
+    access.of_shared = true;
+    const Judge judge = judge_of(state(warp), *issue);
+    const std::uint64_t before = (sheet_bytes - reinterpret_cast<std::uintptr_t>(at) % sheet_bytes) % sheet_bytes;
+    if (before != 0) touch(warp, step, judge, access, at, before);
+    at += before, bytes -= before;
+    for (; bytes >= sheet_bytes; at += sheet_bytes, bytes -= sheet_bytes) touch_sheet(warp, step, judge, access, at, whole_sheet);
+    if (bytes != 0) touch(warp, step, judge, access, at, bytes);
+    return;
+  }
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % line_bytes;
   if (offset % granule_bytes != 0 || bytes % granule_bytes != 0 || bytes == 0 || offset + bytes > line_bytes) {
     flush_operation();
@@ -319,6 +336,17 @@ void Detector::access_line_of_operation(Warp& warp, const Step& step, const std:
   Access access = access_by(*issue, false);
   access.of_shared = true;
   touch_line(warp, step, judge_of(state(warp), *issue), access, line, where);
+}
+
+void Detector::access_sheets_of_operation(Warp& warp, const Step& step, const std::byte* pattern,
+                                          std::span<const PartOfSheet> parts) {
+  const Issue* const issue = state(warp).operation;
+  flush_operation();
+  if (issue == nullptr) return;
+  Access access = access_by(*issue, false);
+  access.of_shared = true;
+  const Judge judge = judge_of(state(warp), *issue);
+  for (const PartOfSheet& part : parts) touch_sheet(warp, step, judge, access, pattern + part.sheet * sheet_bytes, part.where);
 }
 
 }  // namespace ptx::vgpu::races

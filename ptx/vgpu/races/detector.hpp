@@ -173,6 +173,8 @@ struct ClusterKnowledge {
   std::map<const std::byte*, MbarrierState> mbarriers;
   std::vector<TensorShadow> tensor;      // by block
   std::vector<Access> pair_allocations;  // by block: its last tcgen05.alloc of a pair
+  // By block: what reaches its shared memory from elsewhere, or copies bring there: it must not end before that has happened.
+  std::vector<std::vector<Access>> reaches;
 };
 
 class Detector {
@@ -188,6 +190,8 @@ class Detector {
   // already, with which other stores agree: they are held against loads alone.
   void access(Warp& warp, const Step& step, Mask lanes, bool is_store, std::uint32_t bytes,
               const std::array<Place, lane_count>& places, Mask same = 0);
+  /// These lanes store to places of which others of them store something else: `place` is the first one's.
+  void store_unlike(Warp& warp, const Step& step, Mask lanes, std::uint32_t bytes, const Place& place);
   /// Of all lanes, one behind the other.
   void access_in_order(Warp& warp, const Step& step, bool is_store, std::uint32_t bytes, const std::byte* first);
   /// Of all lanes together.
@@ -203,6 +207,8 @@ class Detector {
   void end_operation() { flush_operation(), seen_in_order_ = 0; }
   /// It reads these granules of a line of shared memory.
   void access_line_of_operation(Warp& warp, const Step& step, const std::byte* line, std::uint32_t where);
+  /// It reads these parts of the sheets of shared memory behind `pattern`.
+  void access_sheets_of_operation(Warp& warp, const Step& step, const std::byte* pattern, std::span<const PartOfSheet> parts);
   /// Of a tensor map of 128 bytes by a lane's tensor copy.
   void access_of_tensor_map(Warp& warp, const Step& step, int lane, const std::byte* at);
   void access_tensor_memory(Warp& warp, const Step& step, Mask lanes, const Cta& of, TensorUse use, bool is_store,
@@ -263,7 +269,9 @@ class Detector {
   [[nodiscard]] MbarrierState& mbarrier(const Cluster& cluster, const std::byte* at);
   [[nodiscard]] Stream& stream(Warp& warp, async::Group group);
   [[nodiscard]] bool is_looked_at(const Warp& warp, const std::byte* at, std::uint64_t bytes);
-  [[nodiscard]] bool is_shared(const Warp& warp, const std::byte* at) const;
+  /// The block of the cluster in whose shared memory that is; nullptr: it is elsewhere.
+  [[nodiscard]] static const Cta* block_at(const Warp& warp, const std::byte* at);
+  [[nodiscard]] static bool is_shared(const Warp& warp, const std::byte* at) { return block_at(warp, at) != nullptr; }
 
   [[nodiscard]] static Extent own_extent(const WarpState& warp, Mask live, Mask lanes);
   static void publish(const Warp& warp, WarpState& state, Mask lanes, Knowledge& to);
@@ -289,6 +297,12 @@ class Detector {
   }
   void touch_line(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* begin,
                   std::uint32_t where);
+  void touch_sheet(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* begin,
+                   const SheetPart& where);
+  bool touch_as_sheet(Warp& warp, const Judge& judge, const Access& access, const std::byte* begin, const SheetPart& where);
+  static void spread_out(Shadow::Page& page, std::size_t sheet);
+  void gather(const std::byte* begin, const Access& stored);
+  void empty(Line& line);
   void use_mbarrier(const mbarrier::Operator& by, const Judge& judge, const Access& now, const std::byte* at);
   void touch_granules(Warp& warp, const Step& step, const Judge& judge, Access access, Line& line, const std::byte* at,
                       std::uint64_t bytes, const Spread& spread);
@@ -354,6 +368,8 @@ class Detector {
     isa::Scope scope{};  // of the last store, and whose it was
     std::uint32_t cluster = 0, block = 0;
   };
+  void note_reach(const Cta& block, const Access& now);
+  void end_before(const Cta& block, const Access& reach);
   static void add_told(std::vector<Told>& all, Told one);
   void hear(Warp& warp, const Step& step, int lane, const Message& message);
   std::unordered_map<const std::byte*, Message> messages_;

@@ -127,6 +127,8 @@ void Detector::update(const mbarrier::Operator& by, const std::byte* at, Mbarrie
   access.of_operation = use == MbarrierUse::operation;
   access.bytes = (1u << granule_bytes) - 1;
   const Judge judge = judge_of(state(by.warp), lane);
+  if (const Cta* const block = block_at(by.warp, at); block != nullptr && block != by.warp.cta && use != MbarrierUse::operation)
+    note_reach(*block, access);
   if (!stores) return use_mbarrier(by, judge, access, at);
   MbarrierState& of = mbarrier(*by.warp.cta->cluster, at);
   if (use == MbarrierUse::initialise)
@@ -159,8 +161,7 @@ void Detector::invalidate(const mbarrier::Operator& by, const std::byte* at) { u
 
 void Detector::arrive(const mbarrier::Operator& by, const std::byte* at, bool of_copies) {
   WarpState& mine = state(by.warp);
-  const std::vector<std::byte>& own = by.warp.cta->shared;
-  const bool is_own = at >= own.data() && at < own.data() + own.size();
+  const bool is_own = block_at(by.warp, at) == by.warp.cta;
   MbarrierState& of = mbarrier(*by.warp.cta->cluster, at);
   Knowledge& gathered = (is_own ? of.phase : of.from_others).gathered;
   if (of_copies) {
@@ -446,6 +447,25 @@ Issue Detector::begin_product(Warp& warp, const Step& step, Mask lanes) {
   return issue;
 }
 
+namespace {
+
+// The place in a shared memory that an operation stores to; nothing: it stores elsewhere.
+std::optional<async::Location> stored_to(const async::Operation& operation) {
+  const auto place = std::visit(
+      [](const auto& what) -> std::optional<async::Location> {
+        if constexpr (requires { what.to; })
+          return what.to;
+        else if constexpr (requires { what.loads; })
+          return what.loads ? std::optional(what.shared) : std::nullopt;
+        else
+          return std::nullopt;
+      },
+      operation.what);
+  return place && !outlives_block(place->space, place->address) ? place : std::nullopt;
+}
+
+}  // namespace
+
 Issue Detector::begin(Warp& warp, const Step& step, int lane, const async::Operation& operation) {
   const WarpState& mine = state(warp);
   Issue issue = begin_product(warp, step, Mask{1} << lane);
@@ -473,6 +493,10 @@ Issue Detector::begin(Warp& warp, const Step& step, int lane, const async::Opera
     const MbarrierState& told = mbarrier(*warp.cta->cluster, at);
     issue.agent = told.agent;
     issue.clock = told.phases + 1;
+    if (const auto to = stored_to(operation)) {
+      const std::uint64_t rank = rank_of(to->space == Space::generic ? to->address - shared_window : to->address);
+      if (rank < warp.cta->cluster->blocks.size()) note_reach(warp.cta->cluster->blocks[rank], access_by(issue, true));
+    }
   } else if (operation.group == async::Group::none) {  // done when its thread goes on
     issue.agent = mine.agent;
     issue.clock = mine.now;

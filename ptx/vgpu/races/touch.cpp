@@ -1,6 +1,7 @@
 // Notes accesses in the shadow of memory, and holds each against those that were made before.
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "ptx/vgpu/code.hpp"
 #include "ptx/vgpu/races/detector.hpp"
@@ -36,7 +37,9 @@ bool Detector::stands_for(const Judge& judge, const Access& now, const Access& o
 
 void Detector::touch(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* at,
                      std::uint64_t bytes, const InOrder& in_order) {
-  const bool shared = is_shared(warp, at);
+  const Cta* const block = block_at(warp, at);
+  const bool shared = block != nullptr;
+  if (shared && block != warp.cta && judge.warp != nullptr) note_reach(*block, access);
   while (bytes != 0) {
     const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % line_bytes;
     const std::uint64_t taken = std::min<std::uint64_t>(line_bytes - offset, bytes);
@@ -183,15 +186,87 @@ void Detector::divide(Line& line) {
 
 // The line that is accessed, without what is old: in shared memory what a cluster before did, in global memory a run before.
 Line& Detector::line_at(const std::byte* at, const Access& access, bool shared) {
-  Line& line = shadow_.at(at);
+  Shadow::Page& page = shadow_.page_of(at);
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % Shadow::page_bytes;
+  if (const std::size_t sheet = offset / sheet_bytes; !page.sheets[sheet].pieces.empty()) spread_out(page, sheet);
+  Line& line = page.lines[offset / line_bytes];
   const std::uint32_t first_cluster = shared ? access.agent.cluster : first_cluster_;
   if (line.newest_cluster < first_cluster && line.newest_cluster != 0) {
-    if (line.granules != 0) shadow_.give_back_granules(std::exchange(line.granules, 0));
-    line.pieces.clear();
+    empty(line);
     line.newest_cluster = 0;
   }
   line.newest_cluster = std::max(line.newest_cluster, access.agent.cluster);
   return line;
+}
+
+void Detector::empty(Line& line) {
+  if (line.granules != 0) shadow_.give_back_granules(std::exchange(line.granules, 0));
+  line.pieces.clear();
+}
+
+// ---- sheets
+
+// What is said of all lines of a sheet, said of each.
+void Detector::spread_out(Shadow::Page& page, std::size_t which) {
+  Sheet& sheet = page.sheets[which];
+  for (std::size_t i = 0; i < sheet_lines; ++i) {
+    Line& line = page.lines[which * sheet_lines + i];
+    line.newest_cluster = sheet.newest_cluster;
+    for (const Sheet::Piece& piece : sheet.pieces)
+      if (piece.where[i] != 0) line.pieces.push_back({piece.access, piece.where[i], {}});
+  }
+  sheet.pieces.clear();
+}
+
+// And the other way round, where an operation has just stored all of it.
+void Detector::gather(const std::byte* begin, const Access& stored) {
+  Shadow::Page& page = shadow_.page_of(begin);
+  const std::size_t which = reinterpret_cast<std::uintptr_t>(begin) % Shadow::page_bytes / sheet_bytes;
+  const std::span lines(&page.lines[which * sheet_lines], sheet_lines);
+  const auto is_stored = [&](const Line& line) {
+    return line.granules == 0 && line.pieces.size() == 1 && line.pieces.front().where == ~0u &&
+           same_instruction(line.pieces.front().access, stored);
+  };
+  if (!std::all_of(lines.begin(), lines.end(), is_stored)) return;
+  for (Line& line : lines) line.pieces.clear();
+  Sheet& sheet = page.sheets[which];
+  sheet.newest_cluster = stored.agent.cluster;
+  sheet.pieces.push_back({stored, whole_sheet});
+}
+
+// An operation accesses part of a sheet of shared memory. False, and nothing is changed, where it takes a look at each line.
+bool Detector::touch_as_sheet(Warp& warp, const Judge& judge, const Access& now, const std::byte* begin, const SheetPart& where) {
+  Shadow::Page& page = shadow_.page_of(begin);
+  Sheet& sheet = page.sheets[reinterpret_cast<std::uintptr_t>(begin) % Shadow::page_bytes / sheet_bytes];
+  if (sheet.newest_cluster < now.agent.cluster) sheet.pieces.clear();
+  if (sheet.pieces.empty()) return false;
+  Sheet::Piece* joins = nullptr;
+  for (Sheet::Piece& piece : sheet.pieces) {
+    if (overlap(piece.where, where) && is_wrong(warp, judge, piece.access, now)) return false;
+    if (same_instruction(piece.access, now) && piece.access.lanes == now.lanes) joins = &piece;
+  }
+  if (joins == nullptr && sheet.pieces.size() == Sheet::most_pieces) return false;
+  bool gone = false;
+  for (Sheet::Piece& piece : sheet.pieces) {
+    const bool is_replaced =
+        is_last_word(now) || (!piece.access.is_store && !now.is_store && stands_for(judge, now, piece.access));
+    if (&piece == joins || !is_replaced) continue;
+    for (std::size_t i = 0; i < sheet_lines; ++i) piece.where[i] &= ~where[i];
+    gone = true;
+  }
+  if (joins != nullptr)
+    for (std::size_t i = 0; i < sheet_lines; ++i) joins->where[i] |= where[i];
+  if (gone) std::erase_if(sheet.pieces, [](const Sheet::Piece& piece) { return piece.where == SheetPart{}; });
+  if (joins == nullptr) sheet.pieces.push_back({now, where});
+  return true;
+}
+
+void Detector::touch_sheet(Warp& warp, const Step& step, const Judge& judge, const Access& now, const std::byte* begin,
+                           const SheetPart& where) {
+  if (touch_as_sheet(warp, judge, now, begin, where)) return;
+  for (std::size_t i = 0; i < sheet_lines; ++i)
+    if (where[i] != 0) touch_line(warp, step, judge, now, begin + i * line_bytes, where[i]);
+  if (is_last_word(now) && where == whole_sheet) gather(begin, now);
 }
 
 // ---- granules

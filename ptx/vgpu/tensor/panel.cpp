@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 
 #include "ptx/vgpu/memory.hpp"
 
@@ -33,6 +34,12 @@ PiecePlaces find_places(const layout::SharedMatrix& matrix, std::size_t outer, s
       found.offsets.push_back(static_cast<std::uint32_t>(at));
       found.size = std::max(found.size, at + piece_bytes);
     }
+  std::map<std::uint32_t, races::SheetPart> parts;
+  constexpr std::uint32_t granules = (1u << (piece_bytes / races::granule_bytes)) - 1;
+  for (const std::uint32_t at : found.offsets)
+    parts[at / races::sheet_bytes][at % races::sheet_bytes / races::line_bytes] |=
+        granules << (at % races::line_bytes / races::granule_bytes);
+  for (const auto& [sheet, where] : parts) found.parts.push_back({sheet, where});
   return found;
 }
 
