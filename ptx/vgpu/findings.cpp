@@ -42,10 +42,9 @@ bool Findings::suppress(const Diagnostic& finding) {
 }
 
 std::optional<Findings::Lines> Findings::lines_of(const Diagnostic& finding) {
-  if (finding.execution.size() != 2) return std::nullopt;
-  const ExecutionPoint &now = finding.execution[0], &before = finding.execution[1];
-  if (now.where.line == 0 || before.where.line == 0) return std::nullopt;
+  if (finding.execution.empty() || finding.execution.front().where.line == 0) return std::nullopt;
   const auto place = [](const SourceLocation& at) { return Place{at.file, at.line, at.column, at.from}; };
+  const ExecutionPoint &now = finding.execution.front(), &before = finding.execution.back();
   return Lines{now.rule, finding.severity, place(now.where), place(before.where)};
 }
 

@@ -79,8 +79,10 @@ struct Load {
         for (std::size_t k = 0; k < n; ++k) d[k][l] = to_slot<T>(load_as<T>(from + l * bytes + k * sizeof(T)));
       return Outcome::next;
     }
-    if (warp.races == nullptr && in_one_place<bytes>(warp, step, mask, region, offset) &&
+    const bool is_told = warp.races != nullptr && step.space != Space::param;
+    if ((!is_told || mask == all_lanes) && in_one_place<bytes>(warp, step, mask, region, offset) &&
         (region->written == nullptr || all_written<bytes>(region->written + offset))) {
+      if (is_told) warp.races->load_together(warp, step, region->data + offset, bytes);
       for (std::size_t k = 0; k < n; ++k) {
         const SlotOf<T> value = to_slot<T>(load_as<T>(region->data + offset + k * sizeof(T)));
         write_lanes(d[k], mask, [=](int) { return value; });

@@ -93,7 +93,9 @@ bool Detector::reaches(const Judge& judge, const Access& before, Clock Knowledge
   const auto reached = [&](const Knowledge& knowledge) {
     return (knowledge.*of).reaches(before.agent, before.clock, before.lanes);
   };
-  return reached(*judge.known) || (judge.told != nullptr && reached(*judge.told));
+  if (reached(*judge.known) || (judge.told != nullptr && reached(*judge.told))) return true;
+  return judge.issue != nullptr && of == &Knowledge::happened && before.agent == judge.issue->owner &&
+         judge.issue->own.reaches(before.clock, before.lanes);
 }
 
 bool Detector::in_order_of_warp(const Judge& judge, const Access& before, const Access& now) {
@@ -208,9 +210,7 @@ void Detector::access(Warp& warp, const Step& step, Mask lanes, bool is_store, s
   const auto at = [&](int lane) { return places[static_cast<std::size_t>(lane)].data; };
   if (!is_store && lanes == all_lanes &&
       std::all_of(places.begin(), places.end(), [&](const Place& place) { return place.data == at(0); })) {
-    if (is_looked_at(warp, at(0), bytes))
-      touch(warp, step, judge_of(state(warp), lanes), access_by(warp, step, lanes, false), at(0), bytes);
-    return;
+    return load_together(warp, step, at(0), bytes);
   }
   Access access = access_by(warp, step, lanes, is_store);
   const auto touch_of = [&](Mask left) {
@@ -284,7 +284,7 @@ Access Detector::access_by(const Issue& issue, bool is_store) {
 
 Detector::Judge Detector::judge_of(const WarpState& warp, const Issue& issue) const {
   const Clock* const behind = issue.of_tensor_cores && fences_tensor_memory_ ? &warp.before_tensor_fence : nullptr;
-  return {nullptr, &issue.known, nullptr, behind};
+  return {nullptr, issue.known.get(), nullptr, behind, &issue};
 }
 
 void Detector::access_of_operation(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint64_t bytes) {
@@ -339,14 +339,33 @@ void Detector::access_line_of_operation(Warp& warp, const Step& step, const std:
 }
 
 void Detector::access_sheets_of_operation(Warp& warp, const Step& step, const std::byte* pattern,
-                                          std::span<const PartOfSheet> parts) {
+                                          std::span<const PartOfSheet> parts, std::uint64_t number) {
+  constexpr std::size_t few = 4;  // sheets, of which nobody need remember anything
   const Issue* const issue = state(warp).operation;
   flush_operation();
   if (issue == nullptr) return;
   Access access = access_by(*issue, false);
   access.of_shared = true;
   const Judge judge = judge_of(state(warp), *issue);
+  ReadSheets* const before =
+      parts.size() < few
+          ? nullptr
+          : &read_sheets_[(reinterpret_cast<std::uintptr_t>(pattern) / sheet_bytes + number * 5 + access.agent.number) %
+                          read_sheets_.size()];
+  if (before != nullptr && before->pattern == pattern && before->number == number && reads_again(warp, judge, *before, access))
+    return;
+  std::vector<Access> found;
+  finds_stores_ = before == nullptr ? nullptr : &found;
   for (const PartOfSheet& part : parts) touch_sheet(warp, step, judge, access, pattern + part.sheet * sheet_bytes, part.where);
+  if (before != nullptr && finds_stores_ != nullptr) *before = {pattern, number, stores_, access, std::move(found)};
+  finds_stores_ = nullptr;
+}
+
+// Whether an operation reads what another warp of its group has noted already, and is behind all that was stored there.
+bool Detector::reads_again(Warp& warp, const Judge& judge, const ReadSheets& before, const Access& now) {
+  return before.stores == stores_ && same_instruction(before.access, now) && before.access.lanes == now.lanes &&
+         std::none_of(before.found.begin(), before.found.end(),
+                      [&](const Access& store) { return is_wrong(warp, judge, store, now); });
 }
 
 }  // namespace ptx::vgpu::races

@@ -44,7 +44,8 @@ TEST(Races, BetweenWarpsInSharedMemory) {
 TEST(Races, ByTheByte) {
   EXPECT_EQ(rules("add.u32 %r6, %r1, %r0;\nst.shared.u8 [%r6], %r0;\n"), "");
   EXPECT_EQ(rules("xor.b32 %r7, %r0, 32;\nshl.b32 %r7, %r7, 1;\nadd.u32 %r6, %r1, %r7;\nst.shared.u16 [%r6], %r0;\n"), "");
-  EXPECT_EQ(rules("shr.b32 %r7, %r0, 1;\nmul.lo.u32 %r7, %r7, 2;\nadd.u32 %r6, %r1, %r7;\n@%p1 st.shared.u16 [%r6], %r7;\n"
+  EXPECT_EQ(rules("shr.b32 %r7, %r0, 1;\nmul.lo.u32 %r7, %r7, 2;\nadd.u32 %r6, %r1, %r7;\nor.b32 %r7, %r7, 64;\n@%p1 "
+                  "st.shared.u16 [%r6], %r7;\n"
                   "mov.u32 %r8, 77;\n@!%p1 st.shared.u8 [%r1+33], %r8;\n@!%p1 st.shared.u8 [%r1+1], %r8;\n"),
             "R-ww");
 }

@@ -292,9 +292,7 @@ void Detector::end_before(const Cta& block, const Access& reach) {
   fault.message = copies ? cat("may still store to the shared memory of ", whose, " when it ends: nobody there has waited for it")
                          : cat("accesses the shared memory of ", whose, ", and nothing orders that before it ends");
   Diagnostic d = report(by.warps[reach.warp % warps], fault);
-  // What cp.async brings a thread has to wait for before it reads it; that a block must not end meanwhile the manual does not
-  // say.
-  d.severity = is_own && !reach.through_async_proxy ? Severity::warning : row(rule).severity;
+  d.severity = row(rule).severity;
   d.hint(is_own ? row(rule).mend
                 : std::string_view("barrier.cluster.arrive and barrier.cluster.wait of both behind it, or a wait at an mbarrier "
                                    "that it is told to, before the block ends"));

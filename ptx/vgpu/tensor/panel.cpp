@@ -27,7 +27,9 @@ struct KnownPlaces {
 };
 
 PiecePlaces find_places(const layout::SharedMatrix& matrix, std::size_t outer, std::size_t inner, bool transposed) {
+  static thread_local std::uint64_t last = 0;
   PiecePlaces found;
+  found.number = ++last;
   for (std::size_t o = 0; o < outer; ++o)
     for (std::size_t i = 0; i < inner; ++i) {
       const std::uint64_t at = transposed ? matrix.along_mn(o, i) : matrix.along_k(o, i);

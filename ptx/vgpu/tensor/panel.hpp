@@ -16,6 +16,7 @@ struct PiecePlaces {
   std::vector<std::uint32_t> offsets;     ///< from pattern_begin
   std::uint64_t size = 0;                 ///< bytes from there to the end of the last
   std::vector<races::PartOfSheet> parts;  ///< the same by 1024 bytes: for the race checker
+  std::uint64_t number = 0;               ///< of these places: no others of the thread have it
 };
 /// The swizzles' patterns repeat in 1024 bytes: matrices that differ by a multiple of them have the same places.
 inline constexpr std::uint64_t pattern_bytes = races::sheet_bytes;

@@ -152,7 +152,8 @@ struct SharedOperand {
     const std::uint64_t offset = block_begin + pattern_begin(from) - region.begin;
     if (places.size > region.size || offset > region.size - places.size) return nullptr;
     if (region.written != nullptr && !all_pieces_written(region.written + offset, places)) return nullptr;
-    if (warp.races != nullptr) warp.races->access_sheets_of_operation(warp, step, region.data + offset, places.parts);
+    if (warp.races != nullptr)
+      warp.races->access_sheets_of_operation(warp, step, region.data + offset, places.parts, places.number);
     return region.data + offset;
   }
 
