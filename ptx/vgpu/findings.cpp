@@ -58,7 +58,10 @@ void Findings::add(const Key& key, Diagnostic finding) {
     if (!is_new && known->second != key) {
       Finding& first = all_.at(known->second);
       ++first.more;
-      const std::uint32_t line = finding.execution.front().ptx_line;
+      // Where the second access is the same as the first pair's, what tells the two apart is the one before it.
+      const ExecutionPoint &now = finding.execution.front(), &before = finding.execution.back();
+      const bool is_same = now.ptx_line == first.diagnostic.execution.front().ptx_line;
+      const std::uint32_t line = is_same ? before.ptx_line : now.ptx_line;
       std::vector<std::uint32_t>& at = first.more_lines;
       if (at.size() < most_lines && line != 0 && std::find(at.begin(), at.end(), line) == at.end()) at.push_back(line);
       return;

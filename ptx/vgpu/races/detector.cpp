@@ -249,6 +249,30 @@ void Detector::access_together(Warp& warp, const Step& step, bool is_store, cons
   touch(warp, step, judge_of(state(warp), warp.live), access, at, bytes);
 }
 
+void Detector::access_rows(Warp& warp, const Step& step, bool is_store, Mask lanes, const std::array<Place, lane_count>& places) {
+  constexpr std::size_t row_bytes = 16;
+  constexpr std::uint32_t row = (1u << (row_bytes / granule_bytes)) - 1;
+  struct Part {
+    const std::byte* line = nullptr;
+    std::uint32_t where = 0;
+  };
+  std::array<Part, lane_count> parts;  // several rows lie in one line
+  std::size_t count = 0;
+  for (Mask left = lanes; left != 0; left &= left - 1) {
+    const std::byte* const at = places[static_cast<std::size_t>(lowest_lane(left))].data;
+    const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % line_bytes;
+    const std::byte* const line = at - offset;
+    auto* const end = parts.begin() + count;
+    auto* const known = std::find_if(parts.begin(), end, [&](const Part& part) { return part.line == line; });
+    if (known == end) parts[count++].line = line;
+    known->where |= row << (offset / granule_bytes);
+  }
+  Access access = access_by(warp, step, warp.live, is_store);
+  access.of_parts = access.by_all = true;
+  const Judge judge = judge_of(state(warp), warp.live);
+  for (std::size_t i = 0; i < count; ++i) touch_line(warp, step, judge, access, parts[i].line, parts[i].where);
+}
+
 void Detector::access_by_all(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint32_t bytes) {
   if (!is_looked_at(warp, at, bytes)) return;
   Access access = access_by(warp, step, warp.live, is_store);

@@ -179,8 +179,8 @@ struct ClusterKnowledge {
   Meeting barrier;
   std::map<const std::byte*, MbarrierState> mbarriers;
   std::pair<const std::byte*, MbarrierState*> last_mbarrier;  // that was asked for: the lanes of a warp ask for the same
-  std::vector<TensorShadow> tensor;      // by block
-  std::vector<Access> pair_allocations;  // by block: its last tcgen05.alloc of a pair
+  std::vector<TensorShadow> tensor;                           // by block
+  std::vector<Access> pair_allocations;                       // by block: its last tcgen05.alloc of a pair
   // By block: what reaches its shared memory from elsewhere, or copies bring there: it must not end before that has happened.
   std::vector<std::vector<Access>> reaches;
 };
@@ -209,7 +209,10 @@ class Detector {
   }
   /// Of all lanes together.
   void access_together(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint32_t bytes);
-  /// And no lane's bytes are its own: ldmatrix, stmatrix, a tensor map that is copied.
+  /// Of all lanes together rows of 16 bytes in the block's shared memory, which these lanes name: ldmatrix, stmatrix. No lane's
+  /// bytes are its own.
+  void access_rows(Warp& warp, const Step& step, bool is_store, Mask lanes, const std::array<Place, lane_count>& places);
+  /// And no lane's bytes are its own: a tensor map that is copied.
   void access_by_all(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint32_t bytes);
   /// Of the operation that is being performed; nothing where none is.
   void access_of_operation(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint64_t bytes);

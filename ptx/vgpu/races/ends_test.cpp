@@ -121,12 +121,12 @@ TEST(Sheets, AreCopiedOnAndFilledAgain) {
   const std::string filled = cat(init, copy_in("%r1", 2048), wait, "bar.sync 0;\n");
   const std::string_view again = "WAIT2:\nmbarrier.try_wait.parity.shared.b64 %p2, [%r20], 1;\n@!%p2 bra WAIT2;\n";
   EXPECT_EQ(rules(cat(filled, copy_out("%r1", 2048), copy_in("%r1", 2048), again)), "");
-  EXPECT_EQ(rules(cat(filled, copy_out("%r1", 2048, ""), copy_in("%r1", 2048), again)), "R-rw Y-03");
+  EXPECT_EQ(rules(cat(filled, copy_out("%r1", 2048, ""), copy_in("%r1", 2048), again)), "R-rw R-wr Y-03");
   // Part of it, and another part.
   EXPECT_EQ(rules(cat(filled, copy_out("%r1", 1024, ""), copy_in("%r1+1024", 1024), again)), "Y-03");
-  EXPECT_EQ(rules(cat(filled, copy_out("%r1", 1040, ""), copy_in("%r1+1024", 1024), again)), "R-rw Y-03");
+  EXPECT_EQ(rules(cat(filled, copy_out("%r1", 1040, ""), copy_in("%r1+1024", 1024), again)), "R-rw R-wr Y-03");
   EXPECT_EQ(rules(cat(filled, copy_out("%r1+16", 1024, ""), copy_in("%r1", 16), again)), "Y-03");
-  EXPECT_EQ(rules(cat(filled, copy_out("%r1+16", 1024, ""), copy_in("%r1", 32), again)), "R-rw Y-03");
+  EXPECT_EQ(rules(cat(filled, copy_out("%r1+16", 1024, ""), copy_in("%r1", 32), again)), "R-rw R-wr Y-03");
 }
 
 TEST(Sheets, AreFilledOverWhatThreadsDid) {
