@@ -324,7 +324,9 @@ def test_an_unrolled_line_is_one_finding() -> None:
     assert {finding.rule for finding in findings} == {"R-rw", "R-wr"} and len(findings) == 2
     for finding in findings:
         assert finding.pairs == 4 and finding.times == 32
-        (more,) = [note for note in finding.notes if note.startswith("and 3 more pairs of instructions of these lines, at lines ")]
+        (more,) = [
+            note for note in finding.notes if note.startswith("and 3 more pairs of instructions of these lines, at lines ")
+        ]
         assert more.endswith(" of the PTX text") and str(finding.ptx_line) not in more.split()
     assert [finding["pairs"] for finding in json.loads(findings.to_json())["findings"]] == [4, 4]
 
