@@ -331,6 +331,12 @@ def test_an_unrolled_line_is_one_finding() -> None:
     assert [finding["pairs"] for finding in json.loads(findings.to_json())["findings"]] == [4, 4]
 
 
+def test_an_unrolled_line_is_one_finding_of_many_runs() -> None:
+    swept = unrolled.sweep(np.arange(1, 257, dtype=np.float32).reshape(4, 64), seeds=8)
+    (race,) = swept.findings
+    assert race.pairs > 1 and any(note.startswith("in the other order, too: R-") for note in race.notes)
+
+
 def test_a_sweep_says_that_outputs_differ() -> None:
     swept = no_wait.sweep(np.zeros(32, np.float32), seeds=0)
     assert [run.outputs_differ for run in swept.runs] == [False, True] and "differ" in str(swept)
