@@ -1,4 +1,5 @@
-"""What each level of checks of a run costs: examples on the executor, the levels taking turns; medians.
+"""What each level of checks of a run costs: examples on the executor, the levels taking turns; medians of the processor's time,
+which what else the machine does changes little.
 
 python bench/executor_checks.py [--json FILE]
 """
@@ -29,7 +30,7 @@ from pyptx import Kernel
 from pyptx.executor import Checks
 from pyptx.types import bf16
 
-ROUNDS = 5
+ROUNDS = 15
 
 
 def arrays(*shapes: tuple[int, ...]) -> list[Any]:
@@ -47,9 +48,9 @@ def cases() -> dict[str, tuple[Kernel, list[Any]]]:
 
 
 def seconds(call: Callable[[], object]) -> float:
-    begun = time.perf_counter()
+    begun = time.process_time()
     call()
-    return time.perf_counter() - begun
+    return time.process_time() - begun
 
 
 def main() -> None:

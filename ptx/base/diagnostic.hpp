@@ -70,6 +70,7 @@ struct ExecutionPoint {
   std::optional<std::uint32_t> rank = std::nullopt;  ///< of the block in its cluster, where that has several
   SourceLocation where = {};                         ///< the author's line
   std::uint64_t times = 1;                           ///< how often a finding was met
+  std::uint64_t pairs = 1;                           ///< of instructions of the same two lines of the author's that it stands for
   std::optional<Access> access = std::nullopt;
 };
 

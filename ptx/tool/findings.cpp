@@ -36,7 +36,14 @@ void add_finding(Json& json, const Diagnostic& d) {
   rule ? json.value(vgpu::page(*rule)) : json.literal("null");
   json.key("kind").value(name(d.kind)).key("severity").value(name(d.severity)).key("message").value(d.message);
   json.key("kernel").value(point.kernel).key("file").value(d.where.file).key("line").value(d.where.line);
-  json.key("ptx_line").value(point.ptx_line).key("times").value(point.times).key("accesses").open('[');
+  json.key("ptx_line")
+      .value(point.ptx_line)
+      .key("times")
+      .value(point.times)
+      .key("pairs")
+      .value(point.pairs)
+      .key("accesses")
+      .open('[');
   for (const ExecutionPoint& one : d.execution)
     if (one.access) add_access(json, one);
   json.close(']').key("notes").open('[');

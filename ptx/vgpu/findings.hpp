@@ -1,10 +1,12 @@
-// What checks of a run have found: each rule and pair of instructions once, and how often; without what somebody does not want to
-// be told.
+// What checks of a run have found: each rule and pair of instructions once, and how often; of one pair of the author's lines,
+// which he may have unrolled, the first pair of instructions, and how many more there are; without what somebody does not want
+// to be told.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -40,14 +42,21 @@ class Findings {
     Diagnostic diagnostic;
     std::uint64_t count = 0;
     bool suppressed = false;
-    bool hushed = false;  ///< what it tells of changed nothing
+    bool hushed = false;                    ///< what it tells of changed nothing
+    std::uint64_t more = 0;                 ///< pairs of instructions of the same lines
+    std::vector<std::uint32_t> more_lines;  ///< of the PTX text: where the first few of them are
   };
   bool suppress(const Diagnostic& finding);
+  // The rule, how loud it is, and the author's places of both sides.
+  using Place = std::tuple<std::string, std::uint32_t, std::uint32_t, const CallSite*>;
+  using Lines = std::tuple<std::string, Severity, Place, Place>;
+  static std::optional<Lines> lines_of(const Diagnostic& finding);
 
   const Options& options_;
   std::vector<bool> used_;  // by suppression
   std::map<Key, Finding> all_;
   std::vector<Key> in_order_;  // those that are told
+  std::map<Lines, Key> by_lines_;
   std::optional<Key> first_error_;
   std::map<Key, std::uint64_t> left_out_;
 };

@@ -306,7 +306,7 @@ struct Cta {
   LiveMbarriers mbarriers;
   TensorMemory tensor_memory;
   RegisterPool register_pool;
-  std::vector<std::byte> shared;
+  SharedBytes shared;
   std::vector<std::uint8_t> shared_written;
   MemoryRegion shared_region, shared_window_region, param_region, param_window_region;
   bool saw_no_cluster = false;  ///< has learned that no cluster was left to cancel

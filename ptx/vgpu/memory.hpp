@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,6 +31,18 @@ std::string_view name(Space space);
 /// Shared memory starts here: the system keeps the first KiB of a CTA's shared memory, as on a GPU, so that address 0 is
 /// nobody's.
 inline constexpr std::uint64_t shared_base = 1024;
+/// It lies in the host's memory where multiples of so much are multiples there: of what the patterns of swizzles repeat in.
+inline constexpr std::size_t shared_memory_alignment = 1024;
+template <class T>
+struct SharedAllocator {
+  using value_type = T;
+  T* allocate(std::size_t count) {
+    return static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{shared_memory_alignment}));
+  }
+  void deallocate(T* memory, std::size_t) { ::operator delete(memory, std::align_val_t{shared_memory_alignment}); }
+  friend bool operator==(const SharedAllocator&, const SharedAllocator&) { return true; }
+};
+using SharedBytes = std::vector<std::byte, SharedAllocator<std::byte>>;
 /// Each block of a cluster has its own part of .shared::cluster, which begins at its rank times so many bytes. An address in a
 /// block's own shared memory is its address there, in both spaces, as on a GPU. What has no room for a rank, a descriptor of a
 /// matrix, means the offset in the block's own part: own_shared.

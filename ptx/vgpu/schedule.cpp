@@ -395,8 +395,8 @@ void leave(Warp& warp) {
 
 // The last warp of a CTA is gone: what it began is performed, and its tensor memory must be free. False: a fault was recorded.
 bool end_block(Warp& warp) {
-  if (async::Queue* const queue = warp.cta->cluster->queue.get(); queue != nullptr && !queue->perform_of(*warp.cta)) return false;
   if (warp.races != nullptr) warp.races->end_block(*warp.cta);
+  if (async::Queue* const queue = warp.cta->cluster->queue.get(); queue != nullptr && !queue->perform_of(*warp.cta)) return false;
   if (warp.observer != nullptr) warp.observer->end_block(*warp.cta);
   if (!all_have_set_registers(warp)) return false;
   const auto& left = warp.cta->tensor_memory.allocations();

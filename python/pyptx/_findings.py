@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from . import _ptx
 from ._arguments import fail
-from .errors import PtxError
+from .errors import Access, PtxError
 
 __all__ = ["Findings", "Rule", "Sweep", "SweepRun", "explain", "rules"]
 
@@ -59,13 +59,19 @@ def page_address(rule: str) -> str | None:
     return f"{base}/rules/{rule}.html" if base else None
 
 
+def _author_line(of: Access | PtxError) -> tuple[str, int]:
+    """Where it stands; where the author's line is not known, in the PTX text."""
+    return of.where or ("", of.ptx_line or 0)
+
+
 def finding_key(error: PtxError) -> tuple[Any, ...]:
-    """What makes two findings the same: the rule, and both instructions. Of two accesses that nothing orders either may come
-    first: those are one finding, though the rule goes by which is."""
+    """What makes two findings the same: the rule, and the author's lines of both instructions, of which an unrolled one has many.
+    Of two accesses that nothing orders either may come first: those are one finding, though the rule goes by which is."""
+    sides: Sequence[Access | PtxError] = error.accesses or [error]
+    lines = [_author_line(side) for side in sides]
     if error.kind in ("race", "race_of_lanes"):
-        return (error.kernel, error.kind, *sorted((access.ptx_line, access.where or ("", 0)) for access in error.accesses))
-    lines: list[int | None] = [access.ptx_line for access in error.accesses] or [error.ptx_line]
-    return (error.kernel, error.rule or error.kind, error.where, *lines)
+        return (error.kernel, error.kind, *sorted(lines))
+    return (error.kernel, error.rule or error.kind, *lines)
 
 
 def _as_json(error: PtxError) -> dict[str, Any]:
@@ -81,6 +87,7 @@ def _as_json(error: PtxError) -> dict[str, Any]:
         "line": line,
         "ptx_line": error.ptx_line or 0,
         "times": error.times,
+        "pairs": error.pairs,
         "accesses": [access.as_json() for access in error.accesses],
         "notes": list(error.notes),
     }
@@ -215,7 +222,7 @@ def merged(all_findings: Iterable[tuple[SweepRun, Findings]]) -> Findings:
             key = finding_key(finding)
             known = first.setdefault(key, (run, finding))[1]
             seen.setdefault(key, set()).add(number)
-            if known.ptx_line != finding.ptx_line:
+            if known.rule != finding.rule or _author_line(known) != _author_line(finding):
                 other_order.setdefault(key, f"in the other order, too: {finding.rule}, by {run.how}")
         suppressed, left_out = max(suppressed, findings.suppressed), max(left_out, findings.left_out)
         named = findings.unused_suppressions

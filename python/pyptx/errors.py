@@ -63,6 +63,8 @@ class PtxError(Exception):
     """Of a finding of `pyptx.executor.checking`: the access that was found, and the one before it that it is not ordered with."""
     times: int = 1
     """How often such a finding was met."""
+    pairs: int = 1
+    """How many pairs of instructions it stands for: those of an unrolled line are one finding."""
 
     kernel: str | None = None
     """Of what the executor found in a kernel: its name. The next six are of such errors, too."""

@@ -27,7 +27,8 @@ const std::map<std::string, std::map<std::string, std::string>> known = {
      {{"R-wr", "a tile of several warps: lane 0 acquires what the warps have stored, and tells its lanes by shfl.sync alone"},
       {"R-ww", "the same"}}},
     {"thunder_attention",
-     {{"R-rw",
+     {{"Y-04", "forward, causal: the stages that are loaded last lie behind the diagonal, and nobody waits for them"},
+      {"R-rw",
        "back: nothing keeps the second warpgroup, which stores the next tile's gradients of the scores, behind the first one's "
        "product for q, which reads this tile's"}}},
 };

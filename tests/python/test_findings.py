@@ -300,6 +300,43 @@ def no_wait(X, Y):  # type: ignore[no-untyped-def]
     ptx.ret()
 
 
+@kernel(in_specs=[pyptx.Tile(4, 64, f32)], out_specs=[pyptx.Tile(4, 64, f32)], grid=1, block=64, arch="sm_80")
+def unrolled(X, Y):  # type: ignore[no-untyped-def]
+    px, py = ptx.global_ptrs(X, Y)
+    t = reg.from_(ptx.special.tid.x(), u32)
+    tile = smem.alloc(f32, (4, 64))
+    here = reg.from_(smem.base(tile), u32)
+    values = [reg.scalar(f32) for _ in range(4)]
+    for i, value in enumerate(values):
+        ptx.inst.ld.global_.f32(value, ptx.addr(px + (t + i * 64) * 4))
+        ptx.inst.st.shared.f32(ptx.addr(here + (t + i * 64) * 4), 0.0)
+    ptx.bar.sync(0)
+    for i, value in enumerate(values):
+        ptx.inst.st.shared.f32(ptx.addr(here + (t + i * 64) * 4), value)
+    for i, value in enumerate(values):
+        ptx.inst.ld.shared.f32(value, ptx.addr(here + ((t ^ 32) + i * 64) * 4))
+        ptx.inst.st.global_.f32(ptx.addr(py + (t + i * 64) * 4), value)
+    ptx.ret()
+
+
+def test_an_unrolled_line_is_one_finding() -> None:
+    findings = unrolled.simulate(np.arange(1, 257, dtype=np.float32).reshape(4, 64)).findings
+    assert {finding.rule for finding in findings} == {"R-rw", "R-wr"} and len(findings) == 2
+    for finding in findings:
+        assert finding.pairs == 4 and finding.times == 32
+        (more,) = [
+            note for note in finding.notes if note.startswith("and 3 more pairs of instructions of these lines, at lines ")
+        ]
+        assert more.endswith(" of the PTX text") and str(finding.ptx_line) not in more.split()
+    assert [finding["pairs"] for finding in json.loads(findings.to_json())["findings"]] == [4, 4]
+
+
+def test_an_unrolled_line_is_one_finding_of_many_runs() -> None:
+    swept = unrolled.sweep(np.arange(1, 257, dtype=np.float32).reshape(4, 64), seeds=8)
+    (race,) = swept.findings
+    assert race.pairs > 1 and any(note.startswith("in the other order, too: R-") for note in race.notes)
+
+
 def test_a_sweep_says_that_outputs_differ() -> None:
     swept = no_wait.sweep(np.zeros(32, np.float32), seeds=0)
     assert [run.outputs_differ for run in swept.runs] == [False, True] and "differ" in str(swept)

@@ -50,14 +50,29 @@ bool check_told(Warp& warp, const Step& step, int lane, const Operation& operati
 
 }  // namespace
 
+std::optional<std::uint64_t> rank_stored_to(const Operation& operation) {
+  const TensorCopy* const tensor = std::get_if<TensorCopy>(&operation.what);
+  if (tensor != nullptr && !tensor->loads) return std::nullopt;
+  return std::visit(
+      [](const auto& what) -> std::optional<std::uint64_t> {
+        if constexpr (std::is_same_v<std::decay_t<decltype(what)>, Arrive>)
+          return std::nullopt;
+        else
+          return outlives_block(place_of(what).space, place_of(what).address) ? std::nullopt
+                                                                              : std::optional(rank_at(place_of(what)));
+      },
+      operation.what);
+}
+
 bool begin(Warp& warp, const Step& step, int lane, const Operation& operation) {
   ++warp.cta->changes;
   if (!check_told(warp, step, lane, operation)) return false;
-  std::shared_ptr<const races::Issue> issue;
-  if (warp.races != nullptr) issue = std::make_shared<const races::Issue>(warp.races->begin(warp, step, lane, operation));
+  std::optional<races::Issue> issue;
+  if (warp.races != nullptr) issue = warp.races->begin(warp, step, lane, operation);
   const auto hand_over = [&](const Operation& what) {
-    if (Queue* const queue = warp.cta->cluster->queue.get()) return queue->push(warp, step, lane, what, std::move(issue));
-    return perform(warp, step, lane, what, issue.get());
+    Queue* const queue = warp.cta->cluster->queue.get();
+    if (queue == nullptr) return perform(warp, step, lane, what, issue ? &*issue : nullptr);
+    return queue->push(warp, step, lane, what, issue ? std::make_shared<const races::Issue>(std::move(*issue)) : nullptr);
   };
   if (warp.observer == nullptr) return hand_over(operation);
   Operation numbered = operation;

@@ -86,6 +86,9 @@ struct Operation {
   std::uint64_t number = 0;  ///< of who observes the run: Observer::begin_operation
 };
 
+/// The rank of the block in whose shared memory an operation stores; nothing: it stores elsewhere. Of an address that lies
+/// nowhere any number.
+std::optional<std::uint64_t> rank_stored_to(const Operation& operation);
 /// Begins an operation of a lane. False: a fault was recorded.
 bool begin(Warp& warp, const Step& step, int lane, const Operation& operation);
 

@@ -94,6 +94,9 @@ bool Queue::perform_turn(std::uint64_t agent) {
 }
 
 bool Queue::perform_of(const Cta& block) {
+  std::erase_if(pending_, [&](const Pending& one) {
+    return one.warp->cta == &block && one.warp->races != nullptr && rank_stored_to(one.operation) == block.rank;
+  });
   return perform_those([&](const Pending& one) { return one.warp->cta == &block; });
 }
 

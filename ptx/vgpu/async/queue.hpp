@@ -43,7 +43,8 @@ class Queue {
   /// Where an exploration says who goes on: those that can have a turn, each by its number; and one of them.
   void add_agents(std::vector<std::uint64_t>& agents) const;
   bool perform_turn(std::uint64_t agent);
-  /// Those that warps of the block began.
+  /// Those that warps of the block began, which has ended. What would store to its shared memory is forgotten where checks have
+  /// told of it.
   bool perform_of(const Cta& block);
   bool perform_all();
 

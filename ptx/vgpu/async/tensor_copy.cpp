@@ -151,6 +151,7 @@ class Walk {
                                                                 : pixels(copy_);
     const std::uint64_t pitch = row_pitch(map_, row_.size());
     std::uint64_t at = copy_.shared.address;
+    if (pitch == row_.size() && !find_box(rows.size() * pitch)) return std::nullopt;
     for (const Row& row : rows) {
       if (!(copy_.loads ? load(row, at) : store(row, at))) return std::nullopt;
       at += pitch;
@@ -262,9 +263,25 @@ class Walk {
     return true;
   }
 
-  // Calls `move` for each piece of a row with its place in shared memory, which the swizzle says.
+  // Of a box whose rows lie one behind the other: where it begins, if all of it is there. (Of any other box, or where something
+  // is wrong, pieces are asked for one by one.) False: a fault was recorded.
+  bool find_box(std::uint64_t bytes) {
+    const Location& to = copy_.shared;
+    if (find_region(warp_, to.space, to.address, bytes, copy_.loads) == nullptr) return true;
+    const auto found = find_range(warp_, step_, lane_, to.space, copy_.loads, to.address, bytes, piece);
+    if (found) box_ = *found;
+    return found.has_value();
+  }
+
+  // Calls `move` for each piece of a row with its place in shared memory, which the swizzle says: it moves pieces within 128
+  // bytes.
   template <class Move>
   bool each_piece(std::uint64_t at, bool write, Move move) {
+    for (std::size_t offset = 0; box_.data != nullptr && offset < row_.size(); offset += piece) {
+      const std::uint64_t from_begin = layout::swizzled(map_.swizzle, at + offset) - copy_.shared.address;
+      move(Place{box_.data + from_begin, box_.written == nullptr ? nullptr : box_.written + from_begin}, offset);
+    }
+    if (box_.data != nullptr) return true;
     for (std::size_t offset = 0; offset < row_.size(); offset += piece) {
       const std::uint64_t address = layout::swizzled(map_.swizzle, at + offset);
       const auto place = find_range(warp_, step_, lane_, copy_.shared.space, write, address, piece, piece);
@@ -284,6 +301,7 @@ class Walk {
   std::optional<Reduction> reduction_;
   std::vector<std::byte> row_;
   std::vector<std::uint8_t> marks_;
+  Place box_;
 };
 
 }  // namespace

@@ -79,8 +79,10 @@ struct Load {
         for (std::size_t k = 0; k < n; ++k) d[k][l] = to_slot<T>(load_as<T>(from + l * bytes + k * sizeof(T)));
       return Outcome::next;
     }
-    if (warp.races == nullptr && in_one_place<bytes>(warp, step, mask, region, offset) &&
+    const bool is_told = warp.races != nullptr && step.space != Space::param;
+    if ((!is_told || mask == all_lanes) && in_one_place<bytes>(warp, step, mask, region, offset) &&
         (region->written == nullptr || all_written<bytes>(region->written + offset))) {
+      if (is_told) warp.races->load_together(warp, step, region->data + offset, bytes);
       for (std::size_t k = 0; k < n; ++k) {
         const SlotOf<T> value = to_slot<T>(load_as<T>(region->data + offset + k * sizeof(T)));
         write_lanes(d[k], mask, [=](int) { return value; });
@@ -127,25 +129,62 @@ Mask storing_the_same(const Warp& warp, const Step& step, Mask mask, const Place
          });
 }
 
+// Lanes that store to a place of which another one stores something else.
+template <class T>
+Mask storing_unlike(const Warp& warp, const Step& step, Mask mask, const Places& places, std::uint32_t n) {
+  const auto place = [&](int l) { return reinterpret_cast<std::uintptr_t>(places[static_cast<std::size_t>(l)].data); };
+  if (mask == 0) return 0;
+  Mask left = mask;
+  std::uintptr_t last = place(lowest_lane(mask));
+  for (left &= left - 1; left != 0 && place(lowest_lane(left)) > last; left &= left - 1) last = place(lowest_lane(left));
+  if (left == 0) return 0;  // each behind the one before it, as most are
+  Mask unlike = 0;
+  for (left = mask; left != 0;) {
+    const int first = lowest_lane(left);
+    const Mask together = left & lanes_where([&](int l) { return has_lane(left, l) && place(l) == place(first); });
+    left &= ~together;
+    if ((together & (together - 1)) == 0) continue;
+    for (std::size_t k = 0; k < n; ++k) {
+      const auto* const values = warp.slot<SlotOf<T>>(step.x[k]);
+      const auto value = from_slot<T>(values[first]);
+      if ((together & lanes_where([&](int l) { return from_slot<T>(values[l]) != value; })) != 0) unlike |= together;
+    }
+  }
+  return unlike;
+}
+
+// Which lane is the last to store, whose value stays where others store to the same place: none is as good as any (manual: "st"),
+// and a random order of threads takes one and another.
+int last_to_store(const Warp& warp, Mask unlike) {
+  std::optional<std::minstd_rand>& random = warp.cta->cluster->random;
+  return unlike != 0 && random ? static_cast<int>((*random)() % lane_count) : lane_count - 1;
+}
+
 template <class T>
 Outcome store_places(Warp& warp, const Step& step, Mask mask, const Addresses& address, std::uint32_t n) {
   const auto bytes = static_cast<std::uint32_t>(n * sizeof(T));
   Places places;
   if (!find_places(warp, step, mask, step.space, true, bytes, address.data(), places)) return Outcome::fault;
-  if (warp.races != nullptr)
+  const Mask unlike = storing_unlike<T>(warp, step, mask, places, n);
+  if (warp.races != nullptr) {
     warp.races->access(warp, step, mask, true, bytes, places, storing_the_same<T>(warp, step, mask, places, n));
-  for (Mask left = mask; left != 0; left &= left - 1) {
-    const auto l = static_cast<std::size_t>(lowest_lane(left));
-    for (std::size_t k = 0; k < n; ++k) {
-      const auto value = from_slot<T>(warp.slot<SlotOf<T>>(step.x[k])[l]);
-      std::memcpy(places[l].data + k * sizeof(T), &value, sizeof value);
-    }
-    if (places[l].written != nullptr) std::memset(places[l].written, written_mark, bytes);
+    if (unlike != 0) warp.races->store_unlike(warp, step, unlike, bytes, places[static_cast<std::size_t>(lowest_lane(unlike))]);
   }
+  const int last = last_to_store(warp, unlike);
+  const Mask first = mask & ~(all_lanes >> (lane_count - 1 - last));
+  for (Mask left : {first, mask & ~first})
+    for (; left != 0; left &= left - 1) {
+      const auto l = static_cast<std::size_t>(lowest_lane(left));
+      for (std::size_t k = 0; k < n; ++k) {
+        const auto value = from_slot<T>(warp.slot<SlotOf<T>>(step.x[k])[l]);
+        std::memcpy(places[l].data + k * sizeof(T), &value, sizeof value);
+      }
+      if (places[l].written != nullptr) std::memset(places[l].written, written_mark, bytes);
+    }
   return Outcome::next;
 }
 
-// Lanes that store to the same place: the highest one's value stays, as good as any (manual: "st").
+// Lanes that store to the same place: the highest one's value stays, or in a random order of threads any one's.
 template <class T, std::size_t n>
 struct Store {
   static constexpr std::uint32_t bytes = n * sizeof(T);
@@ -155,8 +194,10 @@ struct Store {
     ++warp.cta->changes;
     const MemoryRegion* region = nullptr;
     std::uint64_t offset = 0;
-    if (warp.races == nullptr && in_order<bytes>(warp, step, mask, true, region, offset)) {
+    if (in_order<bytes>(warp, step, mask, true, region, offset) &&
+        (warp.races == nullptr || all_differ(step, warp, *region, offset))) {
       std::byte* to = region->data + offset;
+      if (warp.races != nullptr) warp.races->access_in_order(warp, step, true, bytes, to);
       PTX_INDEPENDENT_LANES
       for (std::size_t l = 0; l < lane_count; ++l)
         for (std::size_t k = 0; k < n; ++k) put(to + l * bytes + k * sizeof(T), from_slot<T>(b[k][l]));
@@ -166,7 +207,7 @@ struct Store {
     Addresses address;
     read_addresses(warp, step, address);
     Offsets offsets;
-    if (warp.races != nullptr || !find_offsets<bytes>(warp, step, mask, address, true, offsets))
+    if (warp.races != nullptr || warp.cta->cluster->random || !find_offsets<bytes>(warp, step, mask, address, true, offsets))
       return store_places<T>(warp, step, mask, address, n);
     region = offsets.region;
     for (Mask left = mask; left != 0; left &= left - 1) {
@@ -177,6 +218,21 @@ struct Store {
     return Outcome::next;
   }
   [[gnu::always_inline]] static void put(std::byte* to, T value) { std::memcpy(to, &value, sizeof value); }
+  // Whether each lane stores something else than what is there, which the checks need not be told of by lanes.
+  static bool all_differ(const Step& step, const Warp& warp, const MemoryRegion& region, std::uint64_t offset) {
+    const std::byte* const from = region.data + offset;
+    std::uint32_t same = 0;
+    PTX_INDEPENDENT_LANES
+    for (std::size_t l = 0; l < lane_count; ++l) {
+      T differences{};
+      for (std::size_t k = 0; k < n; ++k)
+        differences = static_cast<T>(
+            differences | (load_as<T>(from + l * bytes + k * sizeof(T)) ^ from_slot<T>(warp.slot<SlotOf<T>>(step.x[k])[l])));
+      same |= differences == 0 ? 1u : 0u;
+    }
+    return same == 0 || (region.written != nullptr && none_written(region.written + offset));
+  }
+  static bool none_written(const std::uint8_t* marks) { return std::none_of(marks, marks + bytes * lane_count, is_written); }
 };
 
 // ---- strong accesses (.volatile, .relaxed, .acquire, .release): other workers may read and write the same memory now.

@@ -265,7 +265,6 @@ Outcome wgmma(Warp& warp, const Step& step, Mask mask) {
   }
   if ((step.imm & a_negated) != 0) negate(room.a, bits);
   gather.name = "b";
-  if (w != 0) performing.end();  // its first warp has noted what the group reads
   bool failed = false;
   const KnownMatrix* const b =
       MatrixB{warp, step, p, room, numerics, depth, undefined}.read(gather, *warp.slot<std::uint64_t>(slots.b), failed);

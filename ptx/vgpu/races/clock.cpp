@@ -24,6 +24,10 @@ void Clock::join(std::uint32_t cluster, const std::shared_ptr<const Extents>& fr
 
 void Clock::join(const Clock& other) {
   if (other.empty()) return;
+  if (empty()) {
+    *this = other;
+    return;
+  }
   if (other.own_cluster_ == own_cluster_ || own_cluster_ == 0) {
     own_cluster_ = std::max(own_cluster_, other.own_cluster_);
     join(own_, other.own_);

@@ -44,6 +44,7 @@ void Detector::begin_cluster(Cluster& cluster) {
   knowledge->barriers.resize(cluster.blocks.size());
   knowledge->tensor.resize(cluster.blocks.size());
   knowledge->pair_allocations.resize(cluster.blocks.size());
+  knowledge->reaches.resize(cluster.blocks.size());
   for (WarpState& warp : knowledge->warps) warp.agent = {knowledge->number, knowledge->agents++};
   for (Cta& block : cluster.blocks)
     for (Warp& warp : block.warps) {
@@ -66,10 +67,14 @@ const isa::Ordering& Detector::ordering(std::uint32_t item) {
   return *known;
 }
 
-bool Detector::is_shared(const Warp& warp, const std::byte* at) const {
-  return std::any_of(warp.cta->cluster->blocks.begin(), warp.cta->cluster->blocks.end(), [&](const Cta& block) {
+const Cta* Detector::block_at(const Warp& warp, const std::byte* at) {
+  const auto is_of = [&](const Cta& block) {
     return at >= block.shared.data() && at < block.shared.data() + block.shared.size();
-  });
+  };
+  if (is_of(*warp.cta)) return warp.cta;
+  const std::vector<Cta>& blocks = warp.cta->cluster->blocks;
+  const auto found = std::find_if(blocks.begin(), blocks.end(), is_of);
+  return found == blocks.end() ? nullptr : &*found;
 }
 
 // A thread's own memory is nobody else's, and what nobody may store to cannot be raced for.
@@ -88,7 +93,9 @@ bool Detector::reaches(const Judge& judge, const Access& before, Clock Knowledge
   const auto reached = [&](const Knowledge& knowledge) {
     return (knowledge.*of).reaches(before.agent, before.clock, before.lanes);
   };
-  return reached(*judge.known) || (judge.told != nullptr && reached(*judge.told));
+  if (reached(*judge.known) || (judge.told != nullptr && reached(*judge.told))) return true;
+  return judge.issue != nullptr && of == &Knowledge::happened && before.agent == judge.issue->owner &&
+         judge.issue->own.reaches(before.clock, before.lanes);
 }
 
 bool Detector::in_order_of_warp(const Judge& judge, const Access& before, const Access& now) {
@@ -216,9 +223,7 @@ void Detector::access(Warp& warp, const Step& step, Mask lanes, bool is_store, s
   const auto at = [&](int lane) { return places[static_cast<std::size_t>(lane)].data; };
   if (!is_store && lanes == all_lanes &&
       std::all_of(places.begin(), places.end(), [&](const Place& place) { return place.data == at(0); })) {
-    if (is_looked_at(warp, at(0), bytes))
-      touch(warp, step, judge_of(state(warp), lanes), access_by(warp, step, lanes, false), at(0), bytes);
-    return;
+    return load_together(warp, step, at(0), bytes);
   }
   Access access = access_by(warp, step, lanes, is_store);
   const auto touch_of = [&](Mask left) {
@@ -257,6 +262,30 @@ void Detector::access_together(Warp& warp, const Step& step, bool is_store, cons
   touch(warp, step, judge_of(state(warp), warp.live), access, at, bytes);
 }
 
+void Detector::access_rows(Warp& warp, const Step& step, bool is_store, Mask lanes, const std::array<Place, lane_count>& places) {
+  constexpr std::size_t row_bytes = 16;
+  constexpr std::uint32_t row = (1u << (row_bytes / granule_bytes)) - 1;
+  struct Part {
+    const std::byte* line = nullptr;
+    std::uint32_t where = 0;
+  };
+  std::array<Part, lane_count> parts;  // several rows lie in one line
+  std::size_t count = 0;
+  for (Mask left = lanes; left != 0; left &= left - 1) {
+    const std::byte* const at = places[static_cast<std::size_t>(lowest_lane(left))].data;
+    const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % line_bytes;
+    const std::byte* const line = at - offset;
+    auto* const end = parts.begin() + count;
+    auto* const known = std::find_if(parts.begin(), end, [&](const Part& part) { return part.line == line; });
+    if (known == end) parts[count++].line = line;
+    known->where |= row << (offset / granule_bytes);
+  }
+  Access access = access_by(warp, step, warp.live, is_store);
+  access.of_parts = access.by_all = true;
+  const Judge judge = judge_of(state(warp), warp.live);
+  for (std::size_t i = 0; i < count; ++i) touch_line(warp, step, judge, access, parts[i].line, parts[i].where);
+}
+
 void Detector::access_by_all(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint32_t bytes) {
   if (!is_looked_at(warp, at, bytes)) return;
   Access access = access_by(warp, step, warp.live, is_store);
@@ -292,12 +321,24 @@ Access Detector::access_by(const Issue& issue, bool is_store) {
 
 Detector::Judge Detector::judge_of(const WarpState& warp, const Issue& issue) const {
   const Clock* const behind = issue.of_tensor_cores && fences_tensor_memory_ ? &warp.before_tensor_fence : nullptr;
-  return {nullptr, &issue.known, nullptr, behind};
+  return {nullptr, issue.known.get(), nullptr, behind, &issue};
 }
 
 void Detector::access_of_operation(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint64_t bytes) {
   const Issue* const issue = state(warp).operation;
   if (issue == nullptr || !is_looked_at(warp, at, bytes)) return;
+  if (bytes >= sheet_bytes && is_shared(warp, at)) {
+    flush_operation();
+    Access access = access_by(*issue, is_store);
+    access.of_shared = true;
+    const Judge judge = judge_of(state(warp), *issue);
+    const std::uint64_t before = (sheet_bytes - reinterpret_cast<std::uintptr_t>(at) % sheet_bytes) % sheet_bytes;
+    if (before != 0) touch(warp, step, judge, access, at, before);
+    at += before, bytes -= before;
+    for (; bytes >= sheet_bytes; at += sheet_bytes, bytes -= sheet_bytes) touch_sheet(warp, step, judge, access, at, whole_sheet);
+    if (bytes != 0) touch(warp, step, judge, access, at, bytes);
+    return;
+  }
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % line_bytes;
   if (offset % granule_bytes != 0 || bytes % granule_bytes != 0 || bytes == 0 || offset + bytes > line_bytes) {
     flush_operation();
@@ -332,6 +373,36 @@ void Detector::access_line_of_operation(Warp& warp, const Step& step, const std:
   Access access = access_by(*issue, false);
   access.of_shared = true;
   touch_line(warp, step, judge_of(state(warp), *issue), access, line, where);
+}
+
+void Detector::access_sheets_of_operation(Warp& warp, const Step& step, const std::byte* pattern,
+                                          std::span<const PartOfSheet> parts, std::uint64_t number) {
+  constexpr std::size_t few = 4;  // sheets, of which nobody need remember anything
+  const Issue* const issue = state(warp).operation;
+  flush_operation();
+  if (issue == nullptr) return;
+  Access access = access_by(*issue, false);
+  access.of_shared = true;
+  const Judge judge = judge_of(state(warp), *issue);
+  ReadSheets* const before =
+      parts.size() < few
+          ? nullptr
+          : &read_sheets_[(reinterpret_cast<std::uintptr_t>(pattern) / sheet_bytes + number * 5 + access.agent.number) %
+                          read_sheets_.size()];
+  if (before != nullptr && before->pattern == pattern && before->number == number && reads_again(warp, judge, *before, access))
+    return;
+  std::vector<Access> found;
+  finds_stores_ = before == nullptr ? nullptr : &found;
+  for (const PartOfSheet& part : parts) touch_sheet(warp, step, judge, access, pattern + part.sheet * sheet_bytes, part.where);
+  if (before != nullptr && finds_stores_ != nullptr) *before = {pattern, number, stores_, access, std::move(found)};
+  finds_stores_ = nullptr;
+}
+
+// Whether an operation reads what another warp of its group has noted already, and is behind all that was stored there.
+bool Detector::reads_again(Warp& warp, const Judge& judge, const ReadSheets& before, const Access& now) {
+  return before.stores == stores_ && same_instruction(before.access, now) && before.access.lanes == now.lanes &&
+         std::none_of(before.found.begin(), before.found.end(),
+                      [&](const Access& store) { return is_wrong(warp, judge, store, now); });
 }
 
 }  // namespace ptx::vgpu::races

@@ -25,7 +25,9 @@ namespace ptx::vgpu::races {
 
 /// An asynchronous operation on its way: what its thread knew when it began it, and how it will be known to have happened.
 struct Issue {
-  Knowledge known;
+  std::shared_ptr<const Knowledge> known;  ///< by its warp
+  Agent owner;                             ///< the warp, and what of it its thread knows
+  Extent own;
   Agent agent;
   Agent reading;  ///< of what it reads, where that is known to have happened sooner: `.bulk_group` (wait_group.read)
   std::uint32_t clock = 0;
@@ -123,13 +125,18 @@ struct WarpState {
   std::array<std::uint32_t, lane_count> met_at{};
   /// Whether lanes of one such group are meant.
   [[nodiscard]] bool have_met(Mask lanes) const { return (lanes & ~met[static_cast<std::size_t>(lowest_lane(lanes))]) == 0; }
-  Knowledge known;                  ///< to all of its threads
-  Mask informed = 0;                ///< lanes that know `told` besides
-  std::unique_ptr<Knowledge> told;  ///< by a wait of some lanes
-  std::optional<Fenced> fenced;     ///< what a strong store behind a fence tells
-  Extent returned;                  ///< what mbarriers have told of the warp itself: each of its lanes arrives, and waits
-  Mask returned_to = 0;             ///< lanes that know it
-  std::vector<Told> heard;          ///< what strong loads have found, for a fence behind them
+  Knowledge known;  ///< to all of its threads; changed through `learning` alone
+  Knowledge& learning() {
+    issued.reset();
+    return known;
+  }
+  std::shared_ptr<const Knowledge> issued;  ///< the same, as operations were begun by it; null: it has changed since
+  Mask informed = 0;                        ///< lanes that know `told` besides
+  std::unique_ptr<Knowledge> told;          ///< by a wait of some lanes
+  std::optional<Fenced> fenced;             ///< what a strong store behind a fence tells
+  Extent returned;                          ///< what mbarriers have told of the warp itself: each of its lanes arrives, and waits
+  Mask returned_to = 0;                     ///< lanes that know it
+  std::vector<Told> heard;                  ///< what strong loads have found, for a fence behind them
   // The phase that lanes are told of by the instruction that is being executed.
   const MbarrierState* learns_from = nullptr;
   InstructionOnce learns_by;
@@ -171,8 +178,11 @@ struct ClusterKnowledge {
   std::vector<std::array<Meeting, barrier_count>> barriers;  // by block
   Meeting barrier;
   std::map<const std::byte*, MbarrierState> mbarriers;
-  std::vector<TensorShadow> tensor;      // by block
-  std::vector<Access> pair_allocations;  // by block: its last tcgen05.alloc of a pair
+  std::pair<const std::byte*, MbarrierState*> last_mbarrier;  // that was asked for: the lanes of a warp ask for the same
+  std::vector<TensorShadow> tensor;                           // by block
+  std::vector<Access> pair_allocations;                       // by block: its last tcgen05.alloc of a pair
+  // By block: what reaches its shared memory from elsewhere, or copies bring there: it must not end before that has happened.
+  std::vector<std::vector<Access>> reaches;
 };
 
 class Detector {
@@ -188,11 +198,21 @@ class Detector {
   // already, with which other stores agree: they are held against loads alone.
   void access(Warp& warp, const Step& step, Mask lanes, bool is_store, std::uint32_t bytes,
               const std::array<Place, lane_count>& places, Mask same = 0);
+  /// These lanes store to places of which others of them store something else: `place` is the first one's.
+  void store_unlike(Warp& warp, const Step& step, Mask lanes, std::uint32_t bytes, const Place& place);
   /// Of all lanes, one behind the other.
   void access_in_order(Warp& warp, const Step& step, bool is_store, std::uint32_t bytes, const std::byte* first);
+  /// All lanes load the same.
+  void load_together(Warp& warp, const Step& step, const std::byte* at, std::uint32_t bytes) {
+    if (is_looked_at(warp, at, bytes))
+      touch(warp, step, judge_of(state(warp), all_lanes), access_by(warp, step, all_lanes, false), at, bytes);
+  }
   /// Of all lanes together.
   void access_together(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint32_t bytes);
-  /// And no lane's bytes are its own: ldmatrix, stmatrix, a tensor map that is copied.
+  /// Of all lanes together rows of 16 bytes in the block's shared memory, which these lanes name: ldmatrix, stmatrix. No lane's
+  /// bytes are its own.
+  void access_rows(Warp& warp, const Step& step, bool is_store, Mask lanes, const std::array<Place, lane_count>& places);
+  /// And no lane's bytes are its own: a tensor map that is copied.
   void access_by_all(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint32_t bytes);
   /// Of the operation that is being performed; nothing where none is.
   void access_of_operation(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint64_t bytes);
@@ -203,6 +223,9 @@ class Detector {
   void end_operation() { flush_operation(), seen_in_order_ = 0; }
   /// It reads these granules of a line of shared memory.
   void access_line_of_operation(Warp& warp, const Step& step, const std::byte* line, std::uint32_t where);
+  /// It reads these parts of the sheets of shared memory behind `pattern`; the same parts always have the same number.
+  void access_sheets_of_operation(Warp& warp, const Step& step, const std::byte* pattern, std::span<const PartOfSheet> parts,
+                                  std::uint64_t number);
   /// Of a tensor map of 128 bytes by a lane's tensor copy.
   void access_of_tensor_map(Warp& warp, const Step& step, int lane, const std::byte* at);
   void access_tensor_memory(Warp& warp, const Step& step, Mask lanes, const Cta& of, TensorUse use, bool is_store,
@@ -253,6 +276,7 @@ class Detector {
     const Knowledge* known = nullptr;
     const Knowledge* told = nullptr;
     const Clock* behind_fence = nullptr;  // which what others did is known of as well, where such fences are used
+    const Issue* issue = nullptr;         // of an operation: what its warp did before it is known, too
   };
   [[nodiscard]] static Judge judge_of(const WarpState& warp, Mask lanes);
   [[nodiscard]] Judge judge_of(const WarpState& warp, const Issue& issue) const;
@@ -263,10 +287,13 @@ class Detector {
   [[nodiscard]] MbarrierState& mbarrier(const Cluster& cluster, const std::byte* at);
   [[nodiscard]] Stream& stream(Warp& warp, async::Group group);
   [[nodiscard]] bool is_looked_at(const Warp& warp, const std::byte* at, std::uint64_t bytes);
-  [[nodiscard]] bool is_shared(const Warp& warp, const std::byte* at) const;
+  /// The block of the cluster in whose shared memory that is; nullptr: it is elsewhere.
+  [[nodiscard]] static const Cta* block_at(const Warp& warp, const std::byte* at);
+  [[nodiscard]] static bool is_shared(const Warp& warp, const std::byte* at) { return block_at(warp, at) != nullptr; }
 
   [[nodiscard]] static Extent own_extent(const WarpState& warp, Mask live, Mask lanes);
   static void publish(const Warp& warp, WarpState& state, Mask lanes, Knowledge& to);
+  static void add_told_and_heard(const WarpState& state, Mask lanes, Knowledge& to);
   static void learn(const Warp& warp, WarpState& state, Mask lanes, const Knowledge& what);
   static void share_told(WarpState& state);
   static void come_together(WarpState& state);
@@ -289,6 +316,13 @@ class Detector {
   }
   void touch_line(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* begin,
                   std::uint32_t where);
+  void touch_sheet(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* begin,
+                   const SheetPart& where);
+  bool touch_as_sheet(Warp& warp, const Judge& judge, const Access& access, const std::byte* begin, const SheetPart& where);
+  static void spread_out(Shadow::Page& page, std::size_t sheet);
+  void gather(const std::byte* begin, const Access& stored);
+  void empty(Line& line);
+  void note_found(const Access& store);
   void use_mbarrier(const mbarrier::Operator& by, const Judge& judge, const Access& now, const std::byte* at);
   void touch_granules(Warp& warp, const Step& step, const Judge& judge, Access access, Line& line, const std::byte* at,
                       std::uint64_t bytes, const Spread& spread);
@@ -345,6 +379,17 @@ class Detector {
     std::uint32_t where = 0;
     bool is_store = false;
   } pending_;
+  // What an operation has read of many sheets, and which stores it found there: the other warps of its group read the same.
+  struct ReadSheets {
+    const std::byte* pattern = nullptr;
+    std::uint64_t number = 0, stores = 0;
+    Access access;
+    std::vector<Access> found;
+  };
+  std::array<ReadSheets, 64> read_sheets_{};
+  std::uint64_t stores_ = 0;                     // to memory, as far as they have been noted
+  std::vector<Access>* finds_stores_ = nullptr;  // of the sheets that are being read
+  [[nodiscard]] bool reads_again(Warp& warp, const Judge& judge, const ReadSheets& before, const Access& now);
   std::array<Access, 4> in_order_{};  // before the operation that is being performed: lines share most of them
   std::size_t seen_in_order_ = 0;
   [[nodiscard]] bool is_wrong(Warp& warp, const Judge& judge, const Access& before, const Access& now);
@@ -355,6 +400,8 @@ class Detector {
     isa::Scope scope{};  // of the last store, and whose it was
     std::uint32_t cluster = 0, block = 0;
   };
+  void note_reach(const Cta& block, const Access& now);
+  void end_before(const Cta& block, const Access& reach);
   static void add_told(std::vector<Told>& all, Told one);
   void hear(Warp& warp, const Step& step, int lane, const Message& message);
   std::unordered_map<const std::byte*, Message> messages_;

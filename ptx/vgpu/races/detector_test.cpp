@@ -2,10 +2,8 @@
 #include "ptx/vgpu/races/detector.hpp"
 
 #include <map>
-#include <numeric>
-#include <set>
 
-#include "ptx/vgpu/testing/texts.hpp"
+#include "ptx/vgpu/testing/races.hpp"
 
 namespace ptx::vgpu::races {
 namespace {
@@ -13,51 +11,11 @@ namespace {
 using testing::Buffer;
 using testing::params;
 using testing::text_program;
-
-constexpr std::string_view parameters = ".param .u64 memory";
-// %r0 = thread, %r1 = tile, %r2 = its word of the tile, %r3 = that of the thread opposite, %rd0 = memory, %rd1 = its word there
-constexpr std::string_view start =
-    ".reg .b32 %r<32>;\n.reg .b64 %rd<16>;\n.reg .pred %p<8>;\n.shared .align 128 .b8 tile[4096];\n.shared .align 8 .b64 "
-    "bar[4];\n"
-    "ld.param.u64 %rd0, [memory];\nmov.u32 %r0, %tid.x;\nmov.u32 %r1, tile;\nshl.b32 %r4, %r0, 2;\nadd.u32 %r2, %r1, %r4;\n"
-    "mov.u32 %r5, %ntid.x;\nsub.u32 %r5, %r5, 1;\nsub.u32 %r5, %r5, %r0;\nshl.b32 %r5, %r5, 2;\nadd.u32 %r3, %r1, %r5;\n"
-    "cvt.u64.u32 %rd2, %r4;\nadd.u64 %rd1, %rd0, %rd2;\nmov.u32 %r20, bar;\nsetp.eq.u32 %p0, %r0, 0;\nsetp.lt.u32 %p1, %r0, "
-    "32;\n";
-
-struct Shape {
-  std::uint32_t threads = 64, blocks = 1, cluster = 1;
-};
-
-Expected<Report> run(std::string_view body, Shape shape, Completion completion = Completion::eager) {
-  const auto program = text_program(parameters, cat(start, body, "ret;\n"));
-  Buffer<std::uint32_t> memory{"memory", std::vector<std::uint32_t>(4096)};
-  std::iota(memory.data.begin(), memory.data.end(), 0u);
-  LaunchConfig config = testing::block(shape.threads);
-  config.grid[0] = shape.blocks;
-  config.cluster[0] = shape.cluster;
-  Options options;
-  options.checks = Checks::full;
-  options.check_initialised = false;
-  options.completion = completion;
-  const std::vector<Region> regions{memory.region()};
-  return program->run(config, params({memory.address()}), regions, options);
-}
-
-// "P-01 R-wr": the rules that are broken, whenever what is asynchronous is performed. Who breaks one does so at any time.
-std::string rules(std::string_view body, Shape shape = {}) {
-  std::set<std::string> all;
-  std::array<bool, 2> any{};
-  for (const Completion completion : {Completion::eager, Completion::lazy}) {
-    const auto report = run(body, shape, completion);
-    if (!report) return render(report.error());
-    any[static_cast<std::size_t>(completion)] = !report->findings.empty();
-    for (const Diagnostic& finding : report->findings) all.insert(finding.execution.front().rule);
-  }
-  EXPECT_EQ(any[0], any[1]) << body;
-  std::string words;
-  for (const std::string& rule : all) words += cat(words.empty() ? "" : " ", rule);
-  return words;
-}
+using testing::races::parameters;
+using testing::races::rules;
+using testing::races::run;
+using testing::races::Shape;
+using testing::races::start;
 
 // ---- races within a block
 
@@ -86,14 +44,15 @@ TEST(Races, BetweenWarpsInSharedMemory) {
 TEST(Races, ByTheByte) {
   EXPECT_EQ(rules("add.u32 %r6, %r1, %r0;\nst.shared.u8 [%r6], %r0;\n"), "");
   EXPECT_EQ(rules("xor.b32 %r7, %r0, 32;\nshl.b32 %r7, %r7, 1;\nadd.u32 %r6, %r1, %r7;\nst.shared.u16 [%r6], %r0;\n"), "");
-  EXPECT_EQ(rules("shr.b32 %r7, %r0, 1;\nmul.lo.u32 %r7, %r7, 2;\nadd.u32 %r6, %r1, %r7;\n@%p1 st.shared.u16 [%r6], %r0;\n"
+  EXPECT_EQ(rules("shr.b32 %r7, %r0, 1;\nmul.lo.u32 %r7, %r7, 2;\nadd.u32 %r6, %r1, %r7;\nor.b32 %r7, %r7, 64;\n@%p1 "
+                  "st.shared.u16 [%r6], %r7;\n"
                   "mov.u32 %r8, 77;\n@!%p1 st.shared.u8 [%r1+33], %r8;\n@!%p1 st.shared.u8 [%r1+1], %r8;\n"),
             "R-ww");
 }
 
 TEST(Races, StoringTheSameIsNone) {
   EXPECT_EQ(rules("mov.u32 %r6, 7;\nst.shared.u32 [%r1], %r6;\n"), "");
-  EXPECT_EQ(rules("st.shared.u32 [%r1], %r0;\n"), "R-ww");
+  EXPECT_EQ(rules("st.shared.u32 [%r1], %r0;\n"), "R-ww W-02");
 }
 
 // Stores of what is there agree with each other. That a load in between sees the same is this run's luck: a warning.
@@ -156,7 +115,7 @@ TEST(Races, AtomicsAreNone) {
   EXPECT_EQ(rules("red.shared.add.u32 [%r1], 1;\n"), "");
   EXPECT_EQ(rules("atom.cta.global.add.u32 %r6, [%rd0], 1;\n", {64, 1}), "");
   EXPECT_EQ(rules("atom.cta.global.add.u32 %r6, [%rd0], 1;\n", {64, 2}), "S-02");  // the scope does not reach the other block
-  EXPECT_EQ(rules("@%p1 red.global.add.u32 [%rd0], 1;\n@!%p1 st.global.u32 [%rd0], %r0;\n"), "R-ww");
+  EXPECT_EQ(rules("@%p1 red.global.add.u32 [%rd0], 1;\n@!%p1 st.global.u32 [%rd0], 7;\n"), "R-ww");
 }
 
 TEST(Races, BetweenBlocks) {

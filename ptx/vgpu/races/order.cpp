@@ -21,23 +21,28 @@ Extent Detector::own_extent(const WarpState& warp, Mask live, Mask lanes) {
 
 void Detector::publish(const Warp& warp, WarpState& mine, Mask lanes, Knowledge& to) {
   to.join(mine.known);
-  if (mine.told != nullptr && (lanes & mine.informed) != 0) to.join(*mine.told);
+  add_told_and_heard(mine, lanes, to);
   to.happened.raise(mine.agent, own_extent(mine, warp.live, lanes));
-  for (const Told& heard : mine.heard) to.add_nearly({Gap::acquire, heard.item, heard.item}, heard.known.happened);
   mine.released = true;
+}
+
+// What some of the lanes know besides, or nearly know.
+void Detector::add_told_and_heard(const WarpState& mine, Mask lanes, Knowledge& to) {
+  if (mine.told != nullptr && (lanes & mine.informed) != 0) to.join(*mine.told);
+  for (const Told& heard : mine.heard) to.add_nearly({Gap::acquire, heard.item, heard.item}, heard.known.happened);
 }
 
 // What some lanes were told all of them know now.
 void Detector::share_told(WarpState& mine) {
   if (mine.told == nullptr) return;
-  mine.known.join(*mine.told);
+  mine.learning().join(*mine.told);
   mine.told.reset();
   mine.informed = 0;
 }
 
 void Detector::learn(const Warp& warp, WarpState& mine, Mask lanes, const Knowledge& what) {
   if ((warp.live & ~lanes) == 0) {
-    mine.known.join(what);
+    mine.learning().join(what);
     return;
   }
   if (mine.told == nullptr) mine.told = std::make_unique<Knowledge>();
@@ -79,7 +84,7 @@ void Detector::complete_barrier(Cta& cta, std::uint32_t barrier) {
 
 void Detector::leave_barrier(Warp& warp, std::uint32_t barrier) {
   WarpState& mine = state(warp);
-  mine.known.join(state(*warp.cta->cluster).barriers[warp.cta->rank][barrier].complete);
+  mine.learning().join(state(*warp.cta->cluster).barriers[warp.cta->rank][barrier].complete);
   come_together(mine);
 }
 
@@ -102,7 +107,7 @@ void Detector::complete_cluster(Cluster& cluster) {
 
 void Detector::leave_cluster(Warp& warp) {
   WarpState& mine = state(warp);
-  mine.known.join(state(*warp.cta->cluster).barrier.complete);
+  mine.learning().join(state(*warp.cta->cluster).barrier.complete);
   come_together(mine);
 }
 
@@ -110,8 +115,10 @@ void Detector::leave_cluster(Warp& warp) {
 
 MbarrierState& Detector::mbarrier(const Cluster& cluster, const std::byte* at) {
   ClusterKnowledge& all = state(cluster);
+  if (all.last_mbarrier.first == at && at != nullptr) return *all.last_mbarrier.second;
   const auto [found, is_new] = all.mbarriers.try_emplace(at);
   if (is_new) found->second.agent = {all.number, all.agents++};
+  all.last_mbarrier = {at, &found->second};
   return found->second;
 }
 
@@ -127,6 +134,13 @@ void Detector::update(const mbarrier::Operator& by, const std::byte* at, Mbarrie
   access.of_operation = use == MbarrierUse::operation;
   access.bytes = (1u << granule_bytes) - 1;
   const Judge judge = judge_of(state(by.warp), lane);
+  if (const Cta* const block = block_at(by.warp, at); block != nullptr && block != by.warp.cta && use != MbarrierUse::operation) {
+    Access reach = access;
+    // tcgen05.commit arrives when the thread's operations are done.
+    if (const WarpState& mine = state(by.warp); effects(by.step.item).commits == isa::Event::tensor_operation)
+      reach.agent = mine.tensor, reach.clock = mine.tensor_closed;
+    note_reach(*block, reach);
+  }
   if (!stores) return use_mbarrier(by, judge, access, at);
   MbarrierState& of = mbarrier(*by.warp.cta->cluster, at);
   if (use == MbarrierUse::initialise)
@@ -151,7 +165,9 @@ void Detector::use_mbarrier(const mbarrier::Operator& by, const Judge& judge, co
 }
 
 void Detector::initialise(const mbarrier::Operator& by, const std::byte* at) {
-  state(*by.warp.cta->cluster).mbarriers.erase(at);
+  ClusterKnowledge& all = state(*by.warp.cta->cluster);
+  all.mbarriers.erase(at);
+  all.last_mbarrier = {};
   update(by, at, MbarrierUse::initialise);
 }
 
@@ -159,8 +175,7 @@ void Detector::invalidate(const mbarrier::Operator& by, const std::byte* at) { u
 
 void Detector::arrive(const mbarrier::Operator& by, const std::byte* at, bool of_copies) {
   WarpState& mine = state(by.warp);
-  const std::vector<std::byte>& own = by.warp.cta->shared;
-  const bool is_own = at >= own.data() && at < own.data() + own.size();
+  const bool is_own = block_at(by.warp, at) == by.warp.cta;
   MbarrierState& of = mbarrier(*by.warp.cta->cluster, at);
   Knowledge& gathered = (is_own ? of.phase : of.from_others).gathered;
   if (of_copies) {
@@ -226,8 +241,8 @@ void Detector::wait(const mbarrier::Operator& by, const std::byte* at) {
     const auto block = static_cast<std::uint32_t>(by.warp.cta->index);
     mine.heard.push_back({complete, order.scope, mine.agent.cluster, block, by.step.item});
     if (hears_others) mine.heard.push_back({of.from_others.complete, order.scope, mine.agent.cluster, ~block, by.step.item});
-    mine.known.add_nearly({Gap::acquire, by.step.item, by.step.item}, complete.happened);
-    mine.known.add_nearly({Gap::acquire, by.step.item, by.step.item}, of.from_others.complete.happened);
+    mine.learning().add_nearly({Gap::acquire, by.step.item, by.step.item}, complete.happened);
+    mine.learning().add_nearly({Gap::acquire, by.step.item, by.step.item}, of.from_others.complete.happened);
     return;
   }
   const InstructionOnce now{by.warp.executed, by.step.item};
@@ -239,7 +254,7 @@ void Detector::wait(const mbarrier::Operator& by, const std::byte* at) {
     if (hears_others) learn(by.warp, mine, lane, of.from_others.complete);
   }
   mine.learns_from = &of, mine.learns_by = now;
-  if (!hears_others) mine.known.add_nearly({Gap::scope, by.step.item, by.step.item}, of.from_others.complete.happened);
+  if (!hears_others) mine.learning().add_nearly({Gap::scope, by.step.item, by.step.item}, of.from_others.complete.happened);
   if (const Extent* const told = complete.happened.extent_of(mine.agent)) {
     if (told->all > mine.returned.all || told->some > mine.returned.some || (told->mask & ~mine.returned.mask) != 0) {
       mine.returned = *told;
@@ -290,7 +305,7 @@ void Detector::hear(Warp& warp, const Step& step, int lane, const Message& messa
     const Gap gap{static_cast<std::uint8_t>((told.released ? 0 : Gap::release) | (order.acquires ? 0 : Gap::acquire) |
                                             (in_scope ? 0 : Gap::scope)),
                   told.item, step.item};
-    mine.known.add_nearly(gap, told.known.happened);
+    mine.learning().add_nearly(gap, told.known.happened);
   }
 }
 
@@ -357,7 +372,7 @@ void Detector::fence_of_proxy(Warp& warp, const Step& step, Mask lanes) {
   WarpState& mine = state(warp);
   const bool told = mine.told != nullptr && (lanes & ~mine.informed) == 0;
   const auto release_through = [&](Clock Knowledge::* proxy) {
-    Clock& to = mine.known.*proxy;
+    Clock& to = mine.learning().*proxy;
     to.join(mine.known.happened);
     if (told) to.join(mine.told->happened);
     to.raise(mine.agent, own_extent(mine, warp.live, lanes));
@@ -404,7 +419,7 @@ void Detector::fence(Warp& warp, const Step& step, Mask lanes) {
   const isa::Sync sync = effects(step.item).sync;
   if (sync == isa::Sync::tensor_fence || sync == isa::Sync::proxy_fence) return fence_of_proxy(warp, step, lanes);
   if (isa::form(code_.function->body[step.item].form).traits.has(isa::Trait::fence_of_mbarriers)) {
-    mine.known.mbarriers.raise(mine.agent, own_extent(mine, warp.live, lanes));
+    mine.learning().mbarriers.raise(mine.agent, own_extent(mine, warp.live, lanes));
     mine.released = true;
     return;
   }
@@ -414,7 +429,7 @@ void Detector::fence(Warp& warp, const Step& step, Mask lanes) {
     if (includes(scope, one, cluster, block))
       learn(warp, mine, lanes, one.known);
     else
-      mine.known.add_nearly({Gap::scope, one.item, step.item}, one.known.happened);
+      mine.learning().add_nearly({Gap::scope, one.item, step.item}, one.known.happened);
   mine.released = true;
   mine.fenced = Fenced{{mine.known, scope, cluster, block, step.item}, mine.now, mine.together, lanes};
   if (mine.told != nullptr && (lanes & mine.informed) != 0) mine.fenced->told.known.join(*mine.told);
@@ -438,7 +453,17 @@ Issue Detector::begin_product(Warp& warp, const Step& step, Mask lanes) {
   issue.item = step.item;
   issue.warp = mine.agent.number;
   issue.lanes = lanes;
-  publish(warp, mine, lanes, issue.known);
+  if (mine.issued == nullptr || mine.told != nullptr || !mine.heard.empty()) {
+    auto known = std::make_shared<Knowledge>(mine.known);
+    add_told_and_heard(mine, lanes, *known);
+    const bool is_of_all = mine.told == nullptr && mine.heard.empty();
+    issue.known = known;
+    mine.issued = is_of_all ? std::move(known) : nullptr;
+  } else {
+    issue.known = mine.issued;
+  }
+  issue.owner = mine.agent, issue.own = own_extent(mine, warp.live, lanes);
+  mine.released = true;
   const bool of_group = effects(step.item).completes == isa::Event::wgmma_group;
   issue.agent = of_group ? mine.wgmma : mine.tensor;
   issue.of_tensor_cores = effects(step.item).completes == isa::Event::tensor_operation;
@@ -473,6 +498,8 @@ Issue Detector::begin(Warp& warp, const Step& step, int lane, const async::Opera
     const MbarrierState& told = mbarrier(*warp.cta->cluster, at);
     issue.agent = told.agent;
     issue.clock = told.phases + 1;
+    const auto rank = async::rank_stored_to(operation);
+    if (rank && *rank < warp.cta->cluster->blocks.size()) note_reach(warp.cta->cluster->blocks[*rank], access_by(issue, true));
   } else if (operation.group == async::Group::none) {  // done when its thread goes on
     issue.agent = mine.agent;
     issue.clock = mine.now;
@@ -513,12 +540,12 @@ void Detector::wait_for_tensor_memory(Warp& warp, bool stores) {
   WarpState& mine = state(warp);
   const Agent agent = stores ? mine.tensor_stores : mine.tensor_loads;
   if (agent.cluster == 0) return;  // there was none
-  mine.known.happened.raise(agent, {++(stores ? mine.tensor_stores_done : mine.tensor_loads_done), 0, 0});
+  mine.learning().happened.raise(agent, {++(stores ? mine.tensor_stores_done : mine.tensor_loads_done), 0, 0});
 }
 
 void Detector::wait_for_wgmma_groups(Warp& warp, std::uint32_t left) {
   WarpState& mine = state(warp);
-  if (mine.wgmma_closed > left) mine.known.happened.raise(mine.wgmma, {mine.wgmma_closed - left, 0, 0});
+  if (mine.wgmma_closed > left) mine.learning().happened.raise(mine.wgmma, {mine.wgmma_closed - left, 0, 0});
 }
 
 }  // namespace ptx::vgpu::races

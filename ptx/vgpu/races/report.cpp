@@ -228,7 +228,95 @@ void Detector::found(Warp& warp, const Step& step, const Judge& judge, Kind kind
   findings_.add(key, std::move(d));
 }
 
+void Detector::store_unlike(Warp& warp, const Step& step, Mask lanes, std::uint32_t bytes, const Place& place) {
+  if (!is_looked_at(warp, place.data, bytes)) return;
+  const Findings::Key key(Rule::W_02, step.item, step.item);
+  if (!findings_.is_new(key)) return;
+  const Spot spot = spot_of(warp, place.data);
+  Access access;
+  access.is_store = true;
+  access.bytes = (1u << granule_bytes) - 1;
+  Fault fault;
+  fault.kind = row(Rule::W_02).kind;
+  fault.rule = Rule::W_02;
+  fault.item = step.item;
+  fault.lane = lowest_lane(lanes);
+  fault.message = cat("stores different values to ", spot.element.empty() ? say_bytes(spot, access) : cat('`', spot.element, '`'),
+                      " in ", std::popcount(lanes), " lanes: which of them stays is not defined");
+  fault.access = access_at(access, spot);
+  fault.access->bytes = bytes;
+  Diagnostic d = report(warp, fault);
+  d.severity = row(Rule::W_02).severity;
+  d.hint(row(Rule::W_02).mend);
+  d.execution.front().lanes = lanes;
+  findings_.add(key, std::move(d));
+}
+
+// ---- what must have happened before a block ends
+
+void Detector::note_reach(const Cta& block, const Access& now) {
+  constexpr std::size_t most = 256;
+  std::vector<Access>& all = state(*block.cluster).reaches[block.rank];
+  // Who knows of the later one knows of what the same lanes have done before.
+  const auto same = std::find_if(all.rbegin(), all.rend(), [&](const Access& other) {
+    return other.agent == now.agent && (other.clock == now.clock || (other.lanes & ~now.lanes) == 0);
+  });
+  if (same == all.rend()) {
+    if (all.size() < most) all.push_back(now);
+    return;
+  }
+  const Mask lanes = same->clock == now.clock ? same->lanes | now.lanes : now.lanes;
+  *same = now;
+  same->lanes = lanes;
+}
+
+// A block is there while any of its threads is: one that knows of the access, however weak what told it is.
+void Detector::end_before(const Cta& block, const Access& reach) {
+  const auto knows = [&](const Knowledge& known) {
+    return known.happened.reaches(reach.agent, reach.clock, reach.lanes) ||
+           known.gap_before(reach.agent, reach.clock, reach.lanes) != nullptr;
+  };
+  const auto has_seen = [&](const Warp& warp) {
+    const WarpState& mine = state(warp);
+    return reach.agent == mine.agent || knows(mine.known) || (mine.told != nullptr && knows(*mine.told)) ||
+           std::any_of(mine.heard.begin(), mine.heard.end(), [&](const Told& told) { return knows(told.known); });
+  };
+  if (std::any_of(block.warps.begin(), block.warps.end(), has_seen)) return;
+  const std::size_t warps = block.warps.size();
+  Cta& by = block.cluster->blocks[reach.warp / warps];
+  const bool is_own = by.rank == block.rank, copies = reach.agent.number != reach.warp;
+  const Rule rule = is_own ? Rule::Y_04 : Rule::C_03;
+  const Findings::Key key(rule, reach.item, reach.item);
+  if (!findings_.is_new(key)) return;
+  Fault fault;
+  fault.kind = row(rule).kind;
+  fault.rule = rule;
+  fault.item = reach.item;
+  fault.lane = lowest_lane(reach.lanes);
+  const std::string whose = is_own ? std::string("the block") : say_block(block);
+  fault.message = copies ? cat("may still store to the shared memory of ", whose, " when it ends: nobody there has waited for it")
+                         : cat("accesses the shared memory of ", whose, ", and nothing orders that before it ends");
+  Diagnostic d = report(by.warps[reach.warp % warps], fault);
+  d.severity = row(rule).severity;
+  d.hint(is_own ? row(rule).mend
+                : std::string_view("barrier.cluster.arrive and barrier.cluster.wait of both behind it, or a wait at an mbarrier "
+                                   "that it is told to, before the block ends"));
+  findings_.add(key, std::move(d));
+}
+
 void Detector::end_block(Cta& cta) {
+  for (const Access& reach : state(*cta.cluster).reaches[cta.rank]) end_before(cta, reach);
+  for (const Warp& warp : cta.warps) {
+    const WarpState& mine = state(warp);
+    const auto copies = mine.streams.find(async::Group::copies);
+    if (copies == mine.streams.end()) continue;
+    const Stream& of = copies->second;
+    const std::uint32_t last = *std::max_element(of.last.begin(), of.last.end());
+    Access one;
+    one.agent = of.agent, one.warp = mine.agent.number, one.item = of.item, one.clock = last;
+    one.lanes = lanes_where([&](int l) { return last != 0 && of.last[static_cast<std::size_t>(l)] == last; });
+    if (one.lanes != 0) end_before(cta, one);
+  }
   for (Warp& warp : cta.warps) {
     const auto bulk = state(warp).streams.find(async::Group::bulk);
     if (bulk == state(warp).streams.end()) continue;

@@ -28,7 +28,7 @@ Shadow::~Shadow() {
     if (spare.size() < most_spare_pages) spare.push_back(std::move(page));
 }
 
-Line& Shadow::at(const std::byte* address) {
+Shadow::Page& Shadow::page_of(const std::byte* address) {
   const auto number = reinterpret_cast<std::uintptr_t>(address);
   const std::uintptr_t page = number / page_bytes;
   if (last_page_ == nullptr || page != last_) {
@@ -36,12 +36,12 @@ Line& Shadow::at(const std::byte* address) {
     if (std::vector<std::unique_ptr<Page>>& spare = spare_pages(); found == nullptr && !spare.empty()) {
       found = std::move(spare.back());
       spare.pop_back();
-      for (Line& line : *found) line.granules = 0;  // another run's
+      for (Line& line : found->lines) line.granules = 0;  // another run's
     }
     if (found == nullptr) found = std::make_unique<Page>();
     last_ = page, last_page_ = found.get();
   }
-  return (*last_page_)[number % page_bytes / line_bytes];
+  return *last_page_;
 }
 
 std::uint32_t Shadow::take_granules() {

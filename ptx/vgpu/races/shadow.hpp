@@ -1,5 +1,6 @@
 // What has been done to memory: the last store to each byte, and the loads behind it. A line of 128 bytes is kept as a few pieces
 // of 4 bytes each that one instruction has accessed alike, as most are; where that does not do, 4 bytes at a time, byte by byte.
+// Eight lines that a copy has filled and tensor cores read are a sheet, of which that is said at once.
 #pragma once
 
 #include <array>
@@ -108,6 +109,33 @@ struct Line {
   std::uint32_t newest_cluster = 0;  ///< of those that have accessed it
 };
 
+/// Of 1024 bytes, what the patterns of swizzles repeat in: the granules of each line.
+constexpr std::size_t sheet_lines = 8, sheet_bytes = sheet_lines * line_bytes;
+using SheetPart = std::array<std::uint32_t, sheet_lines>;
+inline constexpr SheetPart whole_sheet = {~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u};
+inline bool overlap(const SheetPart& a, const SheetPart& b) {
+  std::uint32_t both = 0;
+  for (std::size_t i = 0; i < sheet_lines; ++i) both |= a[i] & b[i];
+  return both != 0;
+}
+
+/// What an operation reads of a sheet, counted from where its pattern begins.
+struct PartOfSheet {
+  std::uint32_t sheet = 0;
+  SheetPart where{};
+};
+
+/// Where its pieces are not empty they say all that was done to its lines, by operations alone, and the lines are empty.
+struct Sheet {
+  static constexpr std::size_t most_pieces = 16;
+  struct Piece {
+    Access access;
+    SheetPart where{};
+  };
+  std::vector<Piece> pieces;
+  std::uint32_t newest_cluster = 0;
+};
+
 /// The lines of a run's memory, by the host's addresses. Their room is kept by the thread for its next run, with what the last
 /// one left in it: whoever asks for a line knows it for old by the number of its newest cluster (Detector::line_at).
 class Shadow {
@@ -117,8 +145,13 @@ class Shadow {
   Shadow(const Shadow&) = delete;
   Shadow& operator=(const Shadow&) = delete;
 
-  /// The line with this byte.
-  Line& at(const std::byte* address);
+  static constexpr std::size_t page_bytes = 4096;
+  struct Page {
+    std::array<Line, page_bytes / line_bytes> lines;
+    std::array<Sheet, page_bytes / sheet_bytes> sheets;
+  };
+  /// The page with this byte.
+  Page& page_of(const std::byte* address);
 
   using Granules = std::array<Granule, line_granules>;
   Granules& granules(std::uint32_t which) { return *granules_[which - 1]; }
@@ -129,8 +162,7 @@ class Shadow {
   Lists lists;
 
  private:
-  static constexpr std::size_t page_bytes = 4096, most_spare_pages = 1024;
-  using Page = std::array<Line, page_bytes / line_bytes>;
+  static constexpr std::size_t most_spare_pages = 1024;
   static std::vector<std::unique_ptr<Page>>& spare_pages();
 
   std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages_;

@@ -87,7 +87,7 @@ TEST(RacesInTensorMemory, OfTheTensorCores) {
   EXPECT_EQ(rules(cat(commit, copy, wait, behind, load("0"))), "K-07");  // what comes behind the commit is not told of
   EXPECT_EQ(rules(cat(store, copy, commit, wait, stored)), "K-07");
   // What they read from shared memory is ordered by such a fence, too.
-  const std::string_view write = "@%p4 st.shared.b32 [tile], %r0;\nfence.proxy.async.shared::cta;\nbar.sync 0;\n";
+  const std::string_view write = "@%p4 st.shared.b32 [tile], 7;\nfence.proxy.async.shared::cta;\nbar.sync 0;\n";
   EXPECT_EQ(rules(cat(write, behind, copy, commit, wait, behind, load("0"))), "");
   EXPECT_EQ(rules(cat(write, copy, commit, wait, behind, load("0"))), "K-06");
   EXPECT_EQ(rules(cat(write, copy, commit, wait, load("0"))), "");  // without any, the barrier does
@@ -145,7 +145,8 @@ std::string rules_of_maps(std::string_view between, std::string_view before_the_
           "@%p0 tensormap.replace.tile.global_address.global.b1024.b64 [%rd0], %rd1;\n",
           between, before_the_copy,
           "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 64;\n"
-          "@%p1 cp.async.bulk.tensor.1d.shared::cta.global.tile.mbarrier::complete_tx::bytes [tile], [%rd0, {%r1}], [bar];\n"),
+          "@%p1 cp.async.bulk.tensor.1d.shared::cta.global.tile.mbarrier::complete_tx::bytes [tile], [%rd0, {%r1}], [bar];\n"
+          "@!%p1 bra END;\nWAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [bar], 0;\n@!%p2 bra WAIT;\nEND:\n"),
       {"8.7", "sm_90a"});
   const std::vector<Region> regions{placed.region(), x.region()};
   return rules_of(program->run(testing::block(64), testing::params({placed.address(), at}), regions, checked()));

@@ -1,6 +1,8 @@
 // Notes accesses in the shadow of memory, and holds each against those that were made before.
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <span>
 
 #include "ptx/vgpu/code.hpp"
 #include "ptx/vgpu/races/detector.hpp"
@@ -36,7 +38,10 @@ bool Detector::stands_for(const Judge& judge, const Access& now, const Access& o
 
 void Detector::touch(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* at,
                      std::uint64_t bytes, const InOrder& in_order) {
-  const bool shared = is_shared(warp, at);
+  stores_ += access.is_store ? 1 : 0;
+  const Cta* const block = block_at(warp, at);
+  const bool shared = block != nullptr;
+  if (shared && block != warp.cta && judge.warp != nullptr) note_reach(*block, access);
   while (bytes != 0) {
     const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % line_bytes;
     const std::uint64_t taken = std::min<std::uint64_t>(line_bytes - offset, bytes);
@@ -77,6 +82,7 @@ void Detector::touch(Warp& warp, const Step& step, const Judge& judge, const Acc
 // Whole granules of a line that all lanes load, or an operation stores.
 void Detector::touch_line(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* begin,
                           std::uint32_t where) {
+  stores_ += access.is_store ? 1 : 0;
   // (the line may begin before the block's memory does)
   const std::byte* const first = begin + granule_bytes * static_cast<std::size_t>(std::countr_zero(where));
   Line& line = line_at(begin, access, is_shared(warp, first));
@@ -110,6 +116,31 @@ bool Detector::is_wrong(Warp& warp, const Judge& judge, const Access& before, co
   place.bytes = now.is_store ? 1 : 0;
   return false;
 }
+
+namespace {
+
+// How granules that one lane has accessed lie among those of other lanes which do the same one behind the other.
+std::optional<Spread> spread_of_lane(const Piece& piece) {
+  const int count = std::popcount(piece.where), first = std::countr_zero(piece.where);
+  const bool is_run = std::has_single_bit(static_cast<unsigned>(count)) && count < static_cast<int>(line_granules) &&
+                      first % count == 0 && piece.where == ((1u << count) - 1) << first;
+  if (piece.spread.by_lane || !std::has_single_bit(piece.access.lanes) || !is_run) return std::nullopt;
+  const int shift = std::countr_zero(static_cast<unsigned>(count));
+  return Spread{lowest_lane(piece.access.lanes) - (first >> shift), static_cast<std::uint8_t>(shift), true};
+}
+
+// Of one instruction's operations, one a lane, those that lie behind each other are one piece. False: they do not.
+bool join_lanes(Piece& piece, const Piece& now) {
+  if (!same_instruction(piece.access, now.access)) return false;
+  const auto spread = spread_of_lane(now);
+  if (!spread || !(piece.spread.by_lane ? piece.spread == *spread : spread_of_lane(piece) == spread)) return false;
+  piece.spread = *spread;
+  piece.access.lanes |= now.access.lanes;
+  piece.where |= now.where;
+  return true;
+}
+
+}  // namespace
 
 // False, and nothing is changed, where it takes a look at each granule.
 bool Detector::touch_as_piece(Warp& warp, const Judge& judge, Line& line, const Piece& now) {
@@ -147,6 +178,8 @@ bool Detector::touch_as_piece(Warp& warp, const Judge& judge, Line& line, const 
     ++left;
     if (same_instruction(piece.access, now.access) && alike(piece)) joins = &piece;
   }
+  if (judge.warp == nullptr && joins == nullptr && gone == 0 && !line.pieces.empty() && join_lanes(line.pieces.back(), now))
+    return true;
   if (joins == nullptr && left == Line::most_pieces) return false;
   if (joins != nullptr) {
     const auto at = static_cast<std::uint32_t>(joins - line.pieces.data());
@@ -184,15 +217,109 @@ void Detector::divide(Line& line) {
 
 // The line that is accessed, without what is old: in shared memory what a cluster before did, in global memory a run before.
 Line& Detector::line_at(const std::byte* at, const Access& access, bool shared) {
-  Line& line = shadow_.at(at);
+  Shadow::Page& page = shadow_.page_of(at);
+  const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % Shadow::page_bytes;
+  if (const std::size_t sheet = offset / sheet_bytes; !page.sheets[sheet].pieces.empty()) spread_out(page, sheet);
+  Line& line = page.lines[offset / line_bytes];
   const std::uint32_t first_cluster = shared ? access.agent.cluster : first_cluster_;
   if (line.newest_cluster < first_cluster && line.newest_cluster != 0) {
-    if (line.granules != 0) shadow_.give_back_granules(std::exchange(line.granules, 0));
-    line.pieces.clear();
+    empty(line);
     line.newest_cluster = 0;
   }
   line.newest_cluster = std::max(line.newest_cluster, access.agent.cluster);
   return line;
+}
+
+void Detector::empty(Line& line) {
+  if (line.granules != 0) shadow_.give_back_granules(std::exchange(line.granules, 0));
+  line.pieces.clear();
+}
+
+// ---- sheets
+
+// What is said of all lines of a sheet, said of each.
+void Detector::spread_out(Shadow::Page& page, std::size_t which) {
+  Sheet& sheet = page.sheets[which];
+  for (std::size_t i = 0; i < sheet_lines; ++i) {
+    Line& line = page.lines[which * sheet_lines + i];
+    line.newest_cluster = sheet.newest_cluster;
+    for (const Sheet::Piece& piece : sheet.pieces)
+      if (piece.where[i] != 0) line.pieces.push_back({piece.access, piece.where[i], {}});
+  }
+  sheet.pieces.clear();
+}
+
+// And the other way round, where an operation has just stored all of it.
+void Detector::gather(const std::byte* begin, const Access& stored) {
+  Shadow::Page& page = shadow_.page_of(begin);
+  const std::size_t which = reinterpret_cast<std::uintptr_t>(begin) % Shadow::page_bytes / sheet_bytes;
+  const std::span lines(&page.lines[which * sheet_lines], sheet_lines);
+  const auto is_stored = [&](const Line& line) {
+    return line.granules == 0 && line.pieces.size() == 1 && line.pieces.front().where == ~0u &&
+           same_instruction(line.pieces.front().access, stored);
+  };
+  if (!std::all_of(lines.begin(), lines.end(), is_stored)) return;
+  for (Line& line : lines) line.pieces.clear();
+  Sheet& sheet = page.sheets[which];
+  sheet.newest_cluster = stored.agent.cluster;
+  sheet.pieces.push_back({stored, whole_sheet});
+}
+
+// An operation accesses part of a sheet of shared memory. False, and nothing is changed, where it takes a look at each line.
+bool Detector::touch_as_sheet(Warp& warp, const Judge& judge, const Access& now, const std::byte* begin, const SheetPart& where) {
+  stores_ += now.is_store ? 1 : 0;
+  Shadow::Page& page = shadow_.page_of(begin);
+  Sheet& sheet = page.sheets[reinterpret_cast<std::uintptr_t>(begin) % Shadow::page_bytes / sheet_bytes];
+  if (sheet.newest_cluster < now.agent.cluster) sheet.pieces.clear();
+  if (sheet.pieces.empty()) return false;
+  Sheet::Piece* joins = nullptr;
+  std::uint32_t overlapping = 0;
+  for (std::size_t p = 0; p < sheet.pieces.size(); ++p) {
+    Sheet::Piece& piece = sheet.pieces[p];
+    if (overlap(piece.where, where)) {
+      if (is_wrong(warp, judge, piece.access, now)) return false;
+      if (piece.access.is_store && finds_stores_ != nullptr) note_found(piece.access);
+      overlapping |= 1u << p;
+    }
+    if (same_instruction(piece.access, now) && piece.access.lanes == now.lanes) joins = &piece;
+  }
+  if (joins == nullptr && sheet.pieces.size() == Sheet::most_pieces) return false;
+  bool gone = false;
+  for (; overlapping != 0; overlapping &= overlapping - 1) {
+    Sheet::Piece& piece = sheet.pieces[static_cast<std::size_t>(std::countr_zero(overlapping))];
+    const bool is_replaced =
+        is_last_word(now) || (!piece.access.is_store && !now.is_store && stands_for(judge, now, piece.access));
+    if (&piece == joins || !is_replaced) continue;
+    for (std::size_t i = 0; i < sheet_lines; ++i) piece.where[i] &= ~where[i];
+    gone = gone || piece.where == SheetPart{};
+  }
+  if (joins != nullptr)
+    for (std::size_t i = 0; i < sheet_lines; ++i) joins->where[i] |= where[i];
+  if (gone) std::erase_if(sheet.pieces, [](const Sheet::Piece& piece) { return piece.where == SheetPart{}; });
+  if (joins == nullptr) sheet.pieces.push_back({now, where});
+  return true;
+}
+
+// What the sheets that are being read hold, as far as it is worth to be remembered.
+void Detector::note_found(const Access& store) {
+  constexpr std::size_t most = 4;
+  const bool is_known = std::any_of(finds_stores_->begin(), finds_stores_->end(), [&](const Access& one) {
+    return same_instruction(one, store) && one.lanes == store.lanes && one.warp == store.warp;
+  });
+  if (is_known) return;
+  if (finds_stores_->size() == most)
+    finds_stores_ = nullptr;
+  else
+    finds_stores_->push_back(store);
+}
+
+void Detector::touch_sheet(Warp& warp, const Step& step, const Judge& judge, const Access& now, const std::byte* begin,
+                           const SheetPart& where) {
+  if (touch_as_sheet(warp, judge, now, begin, where)) return;
+  finds_stores_ = nullptr;  // it takes a look at lines
+  for (std::size_t i = 0; i < sheet_lines; ++i)
+    if (where[i] != 0) touch_line(warp, step, judge, now, begin + i * line_bytes, where[i]);
+  if (is_last_word(now) && where == whole_sheet) gather(begin, now);
 }
 
 // ---- granules

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 
 #include "ptx/vgpu/memory.hpp"
 
@@ -26,13 +27,21 @@ struct KnownPlaces {
 };
 
 PiecePlaces find_places(const layout::SharedMatrix& matrix, std::size_t outer, std::size_t inner, bool transposed) {
+  static thread_local std::uint64_t last = 0;
   PiecePlaces found;
+  found.number = ++last;
   for (std::size_t o = 0; o < outer; ++o)
     for (std::size_t i = 0; i < inner; ++i) {
       const std::uint64_t at = transposed ? matrix.along_mn(o, i) : matrix.along_k(o, i);
       found.offsets.push_back(static_cast<std::uint32_t>(at));
       found.size = std::max(found.size, at + piece_bytes);
     }
+  std::map<std::uint32_t, races::SheetPart> parts;
+  constexpr std::uint32_t granules = (1u << (piece_bytes / races::granule_bytes)) - 1;
+  for (const std::uint32_t at : found.offsets)
+    parts[at / races::sheet_bytes][at % races::sheet_bytes / races::line_bytes] |=
+        granules << (at % races::line_bytes / races::granule_bytes);
+  for (const auto& [sheet, where] : parts) found.parts.push_back({sheet, where});
   return found;
 }
 

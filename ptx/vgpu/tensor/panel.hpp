@@ -7,16 +7,19 @@
 #include <vector>
 
 #include "ptx/layout/layout.hpp"
+#include "ptx/vgpu/races/shadow.hpp"
 
 namespace ptx::vgpu {
 
 /// Where the pieces of a matrix in shared memory are, in the order in which a panel has them.
 struct PiecePlaces {
-  std::vector<std::uint32_t> offsets;  ///< from pattern_begin
-  std::uint64_t size = 0;              ///< bytes from there to the end of the last
+  std::vector<std::uint32_t> offsets;     ///< from pattern_begin
+  std::uint64_t size = 0;                 ///< bytes from there to the end of the last
+  std::vector<races::PartOfSheet> parts;  ///< the same by 1024 bytes: for the race checker
+  std::uint64_t number = 0;               ///< of these places: no others of the thread have it
 };
 /// The swizzles' patterns repeat in 1024 bytes: matrices that differ by a multiple of them have the same places.
-inline constexpr std::uint64_t pattern_bytes = 1024;
+inline constexpr std::uint64_t pattern_bytes = races::sheet_bytes;
 constexpr std::uint64_t pattern_begin(const layout::SharedMatrix& matrix) { return matrix.start - matrix.start % pattern_bytes; }
 /// Of `count` rows, of `depth` elements along k, `bits` wide. Valid until the thread asks for others.
 const PiecePlaces& piece_places(const layout::SharedMatrix& matrix, bool transposed, int count, int depth, int bits);

@@ -150,13 +150,15 @@ struct SharedOperand {
     return each_piece(from, transposed, first, count, depth, Packing::whole(bits), take, unwritten);
   }
 
-  /// What the places of a matrix count from, where all its pieces lie in memory and are written, and nobody is to be told of
-  /// each; else nullptr: they are to be looked at one by one.
+  /// What the places of a matrix count from, where all its pieces lie in memory and are written; else nullptr: they are to be
+  /// looked at one by one.
   [[nodiscard]] const std::byte* at_once(const layout::SharedMatrix& from, const PiecePlaces& places) const {
     const MemoryRegion& region = owner.shared_region;
     const std::uint64_t offset = block_begin + pattern_begin(from) - region.begin;
-    if (warp.races != nullptr || places.size > region.size || offset > region.size - places.size) return nullptr;
+    if (places.size > region.size || offset > region.size - places.size) return nullptr;
     if (region.written != nullptr && !all_pieces_written(region.written + offset, places)) return nullptr;
+    if (warp.races != nullptr)
+      warp.races->access_sheets_of_operation(warp, step, region.data + offset, places.parts, places.number);
     return region.data + offset;
   }
 

@@ -43,8 +43,7 @@ inline bool find_rows(Warp& warp, const Step& step, Mask lanes, bool write, std:
     places[l] = {region.data + offset, region.written == nullptr ? nullptr : region.written + offset};
   }
   const auto note = [&] {
-    for (Mask left = lanes; warp.races != nullptr && left != 0; left &= left - 1)
-      warp.races->access_by_all(warp, step, write, places[static_cast<std::size_t>(lowest_lane(left))].data, row_bytes);
+    if (warp.races != nullptr) warp.races->access_rows(warp, step, write, lanes, places);
     return true;
   };
   if (inside) return note();

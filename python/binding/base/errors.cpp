@@ -101,6 +101,7 @@ nb::dict execution_of(const Diagnostic& diagnostic) {
   if (at.ptx_line != 0) known["ptx_line"] = at.ptx_line;
   if (!at.rule.empty()) known["rule"] = decoded(at.rule);
   known["times"] = at.times;
+  known["pairs"] = at.pairs;
   nb::list accesses;
   for (const ExecutionPoint& point : diagnostic.execution)
     if (point.access) accesses.append(access_of(point));
