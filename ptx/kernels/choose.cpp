@@ -104,6 +104,16 @@ Recipes of_rows(const Problem& p, int vector) {
       add_variants(p, r, all);
     }
   }
+  const bool is_backward = p.operation == Operation::rms_norm_backward || p.operation == Operation::layer_norm_backward;
+  if (!all.empty() || !is_backward) return all;
+  for (const int threads : {256, 512}) {  // no thread keeps its part of a row so long
+    Recipe r = like(p, vector);
+    r.threads = threads, r.cluster = 8, r.anew = true;
+    const auto step = static_cast<std::uint64_t>(threads) * 8 * static_cast<std::uint64_t>(vector);
+    const std::uint64_t passes = (p.columns + step - 1) / step;
+    r.passes = static_cast<int>(passes);
+    if (passes <= 64) all.push_back(r);
+  }
   return all;
 }
 

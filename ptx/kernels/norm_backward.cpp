@@ -1,7 +1,7 @@
 // Gradients of RMS norm and layer norm.
 //
 //     blocks stay: block b has rows b, b + blocks, b + 2 blocks, …
-//       x[row], dy[row] → registers → statistics and sum(dy w x) in one reduction (layer norm: two) → dx[row]
+//       x[row], dy[row] → registers → statistics and sum(dy w x) in one reduction → dx[row]
 //                            └→ dweight, dbias of these rows, in f32 registers → partial[b] at the end
 //
 // Bound by memory: three matrices. The weight's gradient costs nothing on the way, as it stays in registers; what the caller adds
@@ -9,6 +9,9 @@
 //     dx = rstd (w dy - xhat mean(w dy xhat))                    RMS norm, xhat = x rstd
 //     dx = rstd (w dy - mean(w dy) - xhat mean(w dy xhat))       layer norm, xhat = (x - mean) rstd
 // With a residual the gradient of the sum, which is x here, is added to dx.
+//
+// Rows that are too long for registers (beyond some 100,000 elements of f32) are loaded twice, the second time from the L2 cache,
+// and the sums over rows are added up where they are left: a thread has the same columns of every row, and nobody else has those.
 #include "ptx/kernels/row.hpp"
 
 namespace ptx::kernels {
@@ -50,8 +53,16 @@ Expected<Kernel> write_norm_backward(const Recipe& recipe) {
   std::vector<Piece> kept;
   if (weight && recipe.early) kept = rows.load_all_shared(*weight);
   Sums sums;
-  if (recipe.weight) sums.weight = zeros(k, recipe);
-  if (recipe.bias) sums.bias = zeros(k, recipe);
+  if (recipe.weight && !recipe.anew) sums.weight = zeros(k, recipe);
+  if (recipe.bias && !recipe.anew) sums.bias = zeros(k, recipe);
+  std::optional<Reg<Type::b64>> of_weight, of_bias;  // where sums are added up in memory
+  if (recipe.anew) {
+    if (recipe.weight) of_weight = rows.partial_of("DW");
+    if (recipe.bias) of_bias = rows.partial_of("DB");
+    const Values nothing(static_cast<std::size_t>(recipe.vector), k.scalar<Type::f32>(0.0));
+    for (const auto& partial : {of_weight, of_bias})
+      for (int i = 0; partial && i < recipe.passes; ++i) rows.store_floats(*partial, i, nothing);
+  }
   const auto turn = k.scalar<Type::u32>(0), blocks = k.from_<Type::u32>(special.nctaid.x());
   if (recipe.cluster > 1) k << inst.mov.u32(blocks, special.nclusterid.x());
   rows.take_turns(turn);
@@ -61,32 +72,50 @@ Expected<Kernel> write_norm_backward(const Recipe& recipe) {
   k.while_([&] { return first < rows.rows; },
            [&] {
              rows.begin_at(first);
-             const std::vector<Piece> xs = rows.load_all(rows.row_of("X")), dys = rows.load_all(rows.row_of("DY"));
+             const auto x_at = rows.row_of("X"), dy_at = rows.row_of("DY");
+             std::vector<Piece> xs, dys;
+             if (!recipe.anew) xs = rows.load_all(x_at), dys = rows.load_all(dy_at);
+             const auto x_of = [&](int i, bool again) {
+               return rows.floats(!recipe.anew ? xs[static_cast<std::size_t>(i)]
+                                  : again      ? rows.load_again(x_at, i)
+                                               : rows.load(x_at, i));
+             };
+             const auto dy_of = [&](int i, bool again) {
+               return rows.floats(!recipe.anew ? dys[static_cast<std::size_t>(i)]
+                                  : again      ? rows.load_again(dy_at, i)
+                                               : rows.load(dy_at, i));
+             };
              const auto weight_of = [&](int i) {
                return weight ? std::optional(rows.floats(rows.load_shared(*weight, i))) : std::nullopt;
              };
-             std::optional<Reg<Type::f32>> mean;
-             if (is_layer) {
-               const auto total = k.scalar<Type::f32>(0.0);
-               for (const Piece& piece : xs)
-                 for (const auto& x : rows.floats(piece)) k << inst.add.f32(total, total, x);
-               mean = k.let(inst.mul.f32, rows.sum(total), rows.inverse);
-             }
              // squares; w dy xhat without rstd; w dy. Behind the row's end dy is 0, and x is, so only (0 - mean)^2 is to be left
              // out.
-             Values totals = {k.scalar<Type::f32>(0.0), k.scalar<Type::f32>(0.0)};
-             if (is_layer) totals.push_back(k.scalar<Type::f32>(0.0));
-             for (int i = 0; i < recipe.passes; ++i) {
-               const auto at = static_cast<std::size_t>(i);
-               const Values x = rows.floats(xs[at]), g = weighted(rows, rows.floats(dys[at]), weight_of(i), offset);
-               for (std::size_t j = 0; j < x.size(); ++j) {
-                 const auto centred = mean ? k.let(inst.sub.f32, x[j], *mean) : x[j];
-                 k << guarded(inst.fma.rn.f32(totals[0], centred, centred, totals[0]), mean ? rows.inside(i) : Predicate());
-                 k << inst.fma.rn.f32(totals[1], g[j], centred, totals[1]);
-                 if (is_layer) k << inst.add.f32(totals[2], totals[2], g[j]);
+             const auto sums_about = [&](const std::optional<Reg<Type::f32>>& middle) {
+               Values all = {k.scalar<Type::f32>(0.0), k.scalar<Type::f32>(0.0)};
+               if (is_layer) all.push_back(k.scalar<Type::f32>(0.0));
+               for (int i = 0; i < recipe.passes; ++i) {
+                 const Values x = x_of(i, is_layer), g = weighted(rows, dy_of(i, false), weight_of(i), offset);
+                 for (std::size_t j = 0; j < x.size(); ++j) {
+                   const auto centred = middle ? k.let(inst.sub.f32, x[j], *middle) : x[j];
+                   k << guarded(inst.fma.rn.f32(all[0], centred, centred, all[0]), middle ? rows.inside(i) : Predicate());
+                   k << inst.fma.rn.f32(all[1], g[j], centred, all[1]);
+                   if (is_layer) k << inst.add.f32(all[2], all[2], g[j]);
+                 }
                }
+               return all;
+             };
+             std::optional<Reg<Type::f32>> mean;
+             Values totals;
+             if (is_layer) {
+               const auto total = k.scalar<Type::f32>(0.0);
+               for (int i = 0; i < recipe.passes; ++i)
+                 for (const auto& x : x_of(i, false)) k << inst.add.f32(total, total, x);
+               totals = rows.moments(total, sums_about);
+               mean = totals[0];
+               totals.erase(totals.begin());
+             } else {
+               totals = rows.sums(sums_about({}));
              }
-             totals = rows.sums(totals);
              const auto rstd = k.let(inst.mul.f32, totals[0], rows.inverse);
              k << inst.add.f32(rstd, rstd, eps);
              k << inst.rsqrt.approx.f32(rstd, rstd);
@@ -101,22 +130,24 @@ Expected<Kernel> write_norm_backward(const Recipe& recipe) {
              if (recipe.residual) of_sum = rows.row_of("DS");
              for (int i = 0; i < recipe.passes; ++i) {
                const auto at = static_cast<std::size_t>(i);
-               const Values x = rows.floats(xs[at]), dy = rows.floats(dys[at]), g = weighted(rows, dy, weight_of(i), offset);
+               const Values x = x_of(i, true), dy = dy_of(i, true), g = weighted(rows, dy, weight_of(i), offset);
                const Values added = of_sum ? rows.floats(rows.load(*of_sum, i)) : Values();
-               Values out;
+               Values out, of_row;
                for (std::size_t j = 0; j < x.size(); ++j) {
                  const auto centred = mean ? k.let(inst.sub.f32, x[j], *mean) : x[j];
                  auto value = k.let(inst.fma.rn.f32, centred, slope, g[j]);
                  if (level) value = k.let(inst.sub.f32, value, *level);
                  value = of_sum ? k.let(inst.fma.rn.f32, value, rstd, added[j]) : k.let(inst.mul.f32, value, rstd);
                  out.push_back(value);
-                 if (recipe.weight) {
-                   const auto of_row = k.let(inst.mul.f32, dy[j], k.let(inst.mul.f32, centred, rstd));
-                   k << guarded(inst.add.f32(sums.weight[at][j], sums.weight[at][j], of_row), rows.exists());
-                 }
-                 if (recipe.bias) k << guarded(inst.add.f32(sums.bias[at][j], sums.bias[at][j], dy[j]), rows.exists());
+                 if (recipe.weight) of_row.push_back(k.let(inst.mul.f32, dy[j], k.let(inst.mul.f32, centred, rstd)));
+                 if (recipe.weight && !recipe.anew)
+                   k << guarded(inst.add.f32(sums.weight[at][j], sums.weight[at][j], of_row[j]), rows.exists());
+                 if (recipe.bias && !recipe.anew)
+                   k << guarded(inst.add.f32(sums.bias[at][j], sums.bias[at][j], dy[j]), rows.exists());
                }
                rows.store(dx, i, out);
+               if (of_weight) rows.add_floats(*of_weight, i, of_row);
+               if (of_bias) rows.add_floats(*of_bias, i, dy);
              }
              k << inst.add.u32(first, first, blocks * recipe.rows) << inst.xor_.b32(turn, turn, 1);
            });

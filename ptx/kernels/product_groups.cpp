@@ -12,14 +12,14 @@ Groups::Groups(Kernel& kernel, const Recipe& recipe, const Of& of)
       inside(kernel.scalar<Type::u32>()),
       k(kernel),
       of_(of),
-      rows_(recipe.swapped ? recipe.columns : recipe.rows),
+      rows_(recipe.swapped ? recipe.columns : recipe.rows * recipe.down),
       groups_(kernel.param<Type::u32>("G")),
       tiles_across_(kernel.scalar<Type::u32>()),
       chunk_(kernel.scalar<Type::u32>(0)),
       before_(kernel.scalar<Type::u32>(0)),
       ends_(kernel.global_ptrs("offsets")[0]),
       found_(kernel.scalar<Type::pred>()) {
-  const int across = recipe.swapped ? recipe.rows : results(recipe);
+  const int across = recipe.swapped ? recipe.rows : results(recipe) * recipe.across;
   const auto tiles = (of.n + (across - 1)) / across;
   k << inst.mov.u32(tiles_across_, tiles);
 }

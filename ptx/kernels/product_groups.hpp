@@ -29,7 +29,7 @@ class Groups {
  private:
   Kernel& k;
   Of of_;
-  int rows_;  ///< of a group in one tile
+  int rows_;  ///< of a group in one tile of the cluster
   Reg<Type::u32> groups_, tiles_across_, chunk_, before_;
   Reg<Type::b64> ends_;
   Reg<Type::pred> found_;
