@@ -66,6 +66,8 @@ std::optional<Recipe> known(const Problem& p) {
     if (!recipe || recipe->grouped != p.grouped || recipe->ragged != p.ragged || recipe->scaling != p.scaling ||
         recipe->promoted != p.promoted)
       continue;
+    // Of columns that lie in rows, tiles that are no multiple of a slab were not measured, and are copied in more parts.
+    if (!p.b_transposed && recipe->b_transposed && recipe->columns % slab != 0 && !recipe->swapped) continue;
     Recipe r = like(p, *recipe);
     r.stages = std::min(r.stages, deepest(r));
     if (serves(r, p)) return r;
