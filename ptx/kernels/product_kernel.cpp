@@ -39,17 +39,19 @@
 // 4096^3 1.02 and 1.07. Where K is so long that storing is nothing (4096 x 4096 x 128256), wider tiles of both warpgroups are 2 %
 // faster.
 //
-// Narrow tiles of blocks that share B need least power: 128 x 112, two below one another. In the same two ways, 4096^3 1.032 and 1.036 of
-// torch's time where 128 x 256 has 1.000 and 0.965, 6144^3 1.041 and 1.033 (128 x 192: 1.020 and 1.003).
+// Narrow tiles of blocks that share B need least power: 128 x 112, two below one another. In the same two ways, 4096^3 1.032
+// and 1.036 of torch's time where 128 x 256 has 1.000 and 0.965, 6144^3 1.041 and 1.033 (128 x 192: 1.020 and 1.003).
 //
-// Scales of blocks of A are copied into the stage with the factors where they lie so that a copy can take them. Loaded by the threads
-// that promote, a step ahead, they were waited for: e4m3 64 x 7168 x 2048 9.85 us and 8.01 with copies, 512 x 7168 x 2048 18.6
-// and 16.4. What bounds large ones is power: 4096 x 7168 x 16384 takes 696 us rested and 839 in a race, torch 741 and 850.
+// Scales of blocks of A are copied into the stage with the factors where they lie so that a copy can take them. Loaded by the
+// threads that promote, a step ahead, they were waited for: e4m3 64 x 7168 x 2048 9.85 us and 8.01 with copies, 512 x 7168 x
+// 2048 18.6 and 16.4. What bounds large ones is power: 4096 x 7168 x 16384 takes 696 us rested and 839 in a race, torch 741 and
+// 850.
 //
 // A short K with rows that begin inside of lines of the L2 cache, 4096 x 1032 x 520, stays behind (0.91): 13.5 us for tiles of
 // 192 x 192, 13.9 for 128 x 160 with a neighbour, 14.3 to 20 for sixty others; each row of a copy's box touches two lines of
-// which it needs one. Fewer bytes fetched ahead (no L2 promotion) take 13.35, more (256) 13.87. 64 x 4096 x 4096 (1.00): 64 blocks
-// have as many bytes of activations from the L2 cache as of weights from memory, and 128 pay for adding up what they gain.
+// which it needs one. Fewer bytes fetched ahead (no L2 promotion) take 13.35, more (256) 13.87. 64 x 4096 x 4096 (1.00): 64
+// blocks have as many bytes of activations from the L2 cache as of weights from memory; 128 with half of K each take the same
+// time.
 //
 // A group of wgmmas is under way while the next is begun; the stage before is given back then. M, N and K are parameters: copies
 // fill what lies outside with zeros, stores leave it alone.
