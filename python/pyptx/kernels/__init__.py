@@ -7,9 +7,10 @@ row's elements lie side by side; torch.compile copies it. All are differentiable
 scales in what their docstring says. Unsupported arguments raise; nothing falls back to another library.
 """
 
-# From the top down: _torch; _arrays, of numpy and JAX, with _jax, the rules of gradients; _runs; _library, recipes; _tuned, which
-# is taken, with _tune and _tuning; _checks. Matrix products: _torch_matmul, _matmul with _jax_matmul, the same for _scaled and
-# _grouped; _product_runs; _products, recipes and shapes. Losses: _torch_linear, _linear with _jax_linear, _linear_runs; _loss.
+# From the top down: _torch, with _differentiated, gradients also inside torch.func; _arrays, of numpy and JAX, with _jax, the
+# rules of gradients; _runs; _library, recipes; _tuned, which is taken, with _tune and _tuning; _checks. Matrix products:
+# _torch_matmul, _matmul with _jax_matmul, the same for _scaled and _grouped; _product_runs; _products, recipes and shapes.
+# Losses: _torch_linear, _linear with _jax_linear, _linear_runs; _loss.
 
 from __future__ import annotations
 
@@ -249,12 +250,13 @@ def matmul(
     """``activation(alpha * (a @ b) + bias) + residual`` of a [.., M, K] and b [K, N] or [.., K, N], as `torch.matmul`.
 
     bf16 or f16, the result of the same type or, by ``out_dtype``, f32; sums are f32, and rounded once. ``bias`` is [N],
-    ``residual`` of the result's shape, both of ``a``'s type; ``activation`` is relu, silu, gelu or gelu_tanh, ``alpha`` a number.
-    Matrices may lie transposed, as weights do in ``x @ weight.mT``: they are read where they lie. What has gaps otherwise is
-    copied first, and so is what TMA cannot read: rows of memory of a number of elements that is no multiple of 8, or that begin
-    at addresses which are no multiple of 16 bytes. ``out`` is a torch tensor that the result is written to, and returned; it is
-    none of the factors, which are read again when parts of the result are there. Of K = 0 the sums are 0. Needs a Hopper GPU (sm_90a), or the executor. Differentiable with torch and JAX: ``a`` and ``b`` are kept,
-    and an activation is then torch's or JAX's own. TypeError for another element type, ValueError for shapes that do not fit
+    ``residual`` of the result's shape, both of ``a``'s type; ``activation`` is relu, silu, gelu or gelu_tanh, ``alpha`` a
+    number. Matrices may lie transposed, as weights do in ``x @ weight.mT``: they are read where they lie. What has gaps
+    otherwise is copied first, and so is what TMA cannot read: rows of memory of a number of elements that is no multiple of
+    8, or that begin at addresses which are no multiple of 16 bytes. ``out`` is a torch tensor that the result is written to,
+    and returned; it is none of the factors, which are read again when parts of the result are there. Of K = 0 the sums are 0.
+    Needs a Hopper GPU (sm_90a), or the executor. Differentiable with torch and JAX: ``a`` and ``b`` are kept, and an
+    activation is then torch's or JAX's own. TypeError for another element type, ValueError for shapes that do not fit
     together.
     """
     if _is_torch(a):
