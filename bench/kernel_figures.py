@@ -106,7 +106,8 @@ def fallen(run: Run, before: Sequence[Run]) -> list[tuple[str, float, float]]:
 def seen(cell: CellOfRun) -> str:
     arm = cell["arms"][own_arm(cell)]
     rate = f"{arm['TFLOP/s']:.0f} TFLOP/s" if "TFLOP/s" in arm and arm["TFLOP/s"] >= 100 else f"{arm['TB/s']:.2f} TB/s"
-    return f"{arm['ratio']:.2f} ({arm['from']:.2f} to {arm['to']:.2f}), {rate}"
+    long = f"; long {arm['long']['ratio']:.2f}" if "long" in arm else ""
+    return f"{arm['ratio']:.2f} ({arm['from']:.2f} to {arm['to']:.2f}), {rate}{long}"
 
 
 def shape(cell: CellOfRun) -> str:
@@ -172,7 +173,12 @@ def page_of(run: Run) -> str:
         f"`./dev bench kernels`, or `{run['command']}`, one run: what `pyptx.kernels` takes, beside torch and torch.compile "
         "(max-autotune), whichever is faster; random inputs rotated past the L2 cache, outputs that lie apart, arms taking turns "
         "in CUDA graphs; median ratio of the rounds, the range of 10 to 90 % of them, and the library's rate; above 1 the "
-        "library is the faster one. Products: `nt` is `x @ weight.mT`.",
+        "library is the faster one. Products: `nt` is `x @ weight.mT`."
+        + (
+            " Long: the ratio in rounds of 50 ms without a rest."
+            if any("long" in c["arms"][own_arm(c)] for c in run["cells"])
+            else ""
+        ),
         "",
     ]
     for title, cells in groups_of(run).items():

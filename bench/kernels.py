@@ -1,13 +1,14 @@
 """The kernel library beside torch: every recipe of every shape, or the chosen one alone, in one run.
 
-python bench/kernels.py [--only rms_norm gemm …] [--chosen] [--rounds N] [--json FILE]
+python bench/kernels.py [--only rms_norm gemm …] [--chosen] [--rounds N] [--long] [--json FILE]
 
 Arms: torch's own function, the same under torch.compile (max-autotune), the library's recipes. Inputs are random; an arm's
 launches go over several sets of them, more than the L2 cache holds, in one CUDA graph, and write outputs that lie apart; the arms
 take turns, in another order each round, so that a change of the clocks hits them all. A round's ratio is the best peer's time
 over the arm's: above 1 the arm is the faster one. Medians, and the range in which 10 to 90 % of the rounds lie. Every
 arm's result is held to torch's first. Recipes are measured in a few rounds, and the best of them and the chosen one again beside
-the peers.
+the peers. A round of an arm is one replay of its graph, a burst that power does not bound. With --long each arm has 50 ms a round
+too, behind half a second of the same without a rest, as in training: ratios of what clocks a GPU can keep up.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from bench.losses import LossCell, loss_cells, measure_loss
 from bench.products import GroupedCell, ProductCell, grouped_cells, measure_grouped, measure_product, product_cells
 
 ROTATED = 256 << 20  # bytes of the sets together at least: several times the L2 cache
+LONG_MS = 50.0
 QUICK, BEST = 7, 3  # rounds of a recipe's first measurement; how many of them are measured again
 TOLERANCE = {"float32": 2e-4, "float16": 8e-3, "bfloat16": 4e-2}
 
@@ -185,6 +187,7 @@ def error_of(torch: Any, cell: Cell, call: Callable[..., Any], expected: Sequenc
     return worst
 
 
+_long = False  # whether arms are measured in long rounds too
 _pool: Any = None  # of a cell's graphs: torch ends the process's captures over a pool whose graphs are all gone
 
 
@@ -230,6 +233,33 @@ def race(
     report_race(torch, report, graphs, peers, launches, rounds)
 
 
+def in_long_rounds(torch: Any, graphs: dict[str, Any], launches: int, rounds: int = 10) -> dict[str, list[float]]:
+    """Microseconds a call, round by round, of 50 ms for each arm, all on the GPU's queue at once."""
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    replays = {}
+    for name, graph in graphs.items():
+        graph.replay()
+        begin.record()
+        graph.replay()
+        end.record()
+        end.synchronize()
+        replays[name] = max(1, round(LONG_MS / begin.elapsed_time(end)))
+    names, marks = list(graphs), []
+    for turn in range(-(-10 // len(names)) + rounds):  # the first ones make half a second
+        first = turn % len(names)
+        for name in names[first:] + names[:first]:
+            marks.append((name, torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)))
+            marks[-1][1].record()
+            for _ in range(replays[name]):
+                graphs[name].replay()
+            marks[-1][2].record()
+    torch.cuda.synchronize()
+    times: dict[str, list[float]] = {name: [] for name in names}
+    for name, start, stop in marks[-rounds * len(names) :]:
+        times[name].append(start.elapsed_time(stop) * 1e3 / launches / replays[name])
+    return times
+
+
 def report_race(
     torch: Any, report: dict[str, Any], graphs: dict[str, Any], peers: dict[str, Callable[..., Any]], launches: int, rounds: int
 ) -> None:
@@ -256,6 +286,17 @@ def report_race(
             f"{row['ratio']:6.3f} ({row['from']:.3f} to {row['to']:.3f})",
             flush=True,
         )
+    if not _long:
+        return
+    times = in_long_rounds(torch, graphs, launches)
+    best_peer = min(peers, key=lambda name: statistics.median(times[name]))
+    for name, took in times.items():
+        ratios = sorted(peer / own for peer, own in zip(times[best_peer], took, strict=True))
+        report["arms"][name]["long"] = {
+            "us": round(statistics.median(took), 3), "ratio": round(statistics.median(ratios), 4),
+            "from": round(ratios[len(ratios) // 10], 4), "to": round(ratios[len(ratios) * 9 // 10], 4),
+        }  # fmt: skip
+    print("    long: ", {name: (row["long"]["us"], row["long"]["ratio"]) for name, row in report["arms"].items()}, flush=True)
 
 
 def measure(torch: Any, cell: Cell, rounds: int, chosen_alone: bool) -> dict[str, Any]:
@@ -294,6 +335,7 @@ def forget_pool() -> None:
 
 
 def main() -> int:
+    global _long
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", help="operations (default: all)")
     parser.add_argument("--chosen", action="store_true", help="measure the chosen recipe alone, not all of them")
@@ -302,6 +344,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the number of the shape to begin with (default %(default)s)")
     parser.add_argument("--most", type=int, default=24, help="recipes of a product that are tried (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no shape after so many")
+    parser.add_argument("--long", action="store_true", help="measure in rounds of 50 ms too")
     parser.add_argument("--json", type=Path, help="where to write the figures")
     options = parser.parse_args()
     try:
@@ -312,6 +355,7 @@ def main() -> int:
     if not torch.cuda.is_available():
         print("kernels: there is no GPU; nothing measured")
         return 0
+    _long = options.long
     started = time.monotonic()
     machine = {
         "device": torch.cuda.get_device_name(),

@@ -134,17 +134,6 @@ def door_of(cell: ProductCell) -> Callable[..., Any]:
     return product
 
 
-_copies: dict[int, Any] = {}
-
-
-def _side_by_side(scales: Any) -> Any:
-    """A copy, made once: torch wants a column's scales of A side by side, this library a row's."""
-    known = _copies.get(scales.data_ptr())
-    if known is None:
-        known = _copies[scales.data_ptr()] = scales.contiguous()
-    return known
-
-
 def arm_of(cell: ProductCell, recipe: str) -> Callable[..., Any]:
     """A call of a recipe's kernel."""
     kernel = product_of(recipe)
@@ -155,8 +144,8 @@ def arm_of(cell: ProductCell, recipe: str) -> Callable[..., Any]:
     def product(a: Any, b: Any, *more: Any) -> Any:
         if "rowwise" in cell.has:
             more = tuple(x.view(-1) for x in more)
-        if "blockwise" in cell.has:  # as this library has them: a row's scales side by side
-            more = (_side_by_side(more[0]), more[1].mT)
+        if "blockwise" in cell.has:
+            more = (more[0].mT, more[1].mT)
         return plan(a.mT if cell.layout[0] == "t" else a, b.mT if cell.layout[1] == "t" else b, *more, scalars=packed)
 
     return product
@@ -164,7 +153,7 @@ def arm_of(cell: ProductCell, recipe: str) -> Callable[..., Any]:
 
 def words_of(cell: ProductCell) -> tuple[str, ...]:
     layout = [word for word, letter in (("a_transposed", cell.layout[0]), ("b_transposed", cell.layout[1])) if letter == "t"]
-    promoted = ("promoted",) if "blockwise" in cell.has else ()
+    promoted = ("promoted", "columnscales") if "blockwise" in cell.has else ()  # where torch has them, too
     return (*layout, *cell.has, *promoted)
 
 
@@ -199,7 +188,6 @@ def measure_product(
     sizes = (cell.m, cell.n, cell.k, 1)
     out = "bfloat16" if cell.dtype == "float8_e4m3fn" else cell.dtype
     moved, operations = _ptx.product_cost(cell.dtype, out, sizes, words_of(cell))
-    _copies.clear()
     count = max(2, -(-tools.ROTATED // moved))
     sets = [inputs_of(torch, cell) for _ in range(count)]
     peers: dict[str, Callable[..., Any]] = {"torch": peer_of(torch, cell)}

@@ -20,6 +20,7 @@ CompileOptions options_of(const Boundary& boundary, std::vector<launch::Scalar> 
   set_attributes(options, boundary.attributes);
   options.tiles.insert(options.tiles.end(), boundary.out_tiles.begin(), boundary.out_tiles.end());
   for (const AliasSpec& alias : boundary.aliases) options.aliases.push_back({.input = alias.input, .output = alias.output});
+  options.inputs_apart = boundary.inputs_apart;
   for (const TensorMapSpec& map : boundary.tensor_maps)
     options.tensor_maps.push_back({.tensor = map.tensor, .map = map.map, .of_sizes = map.of_sizes});
   return options;

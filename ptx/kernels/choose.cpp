@@ -46,9 +46,10 @@ Recipe like(const Problem& p, int vector) {
 /// Elements of a row that a thread may keep, so that no register is spilled.
 int most_kept(const Problem& p, int threads) {
   if (p.operation == Operation::rms_norm_backward || p.operation == Operation::layer_norm_backward) {
-    // x, dy, and f32 sums, beside what the arithmetic needs
-    const int words = (p.dtype == Type::f32 ? 2 : 1) + (p.weight ? 1 : 0) + (p.bias ? 1 : 0);
-    return (std::min(255, 65'536 / std::max(threads, 32)) - 44) / words;
+    // x, dy, and f32 sums, beside what the arithmetic needs; of layer norm ptxas keeps x and dy as f32
+    const bool is_layer = p.operation == Operation::layer_norm_backward;
+    const int words = (is_layer || p.dtype == Type::f32 ? 2 : 1) + (p.weight ? 1 : 0) + (p.bias ? 1 : 0);
+    return (std::min(255, 65'536 / std::max(threads, 32)) - (is_layer ? 52 : 44)) / words;
   }
   if (p.operation == Operation::cross_entropy)  // more as they came, with exponentials computed twice
     return p.dtype == Type::f32 ? 32 : std::min(128, 2 * (65'536 / std::max(threads, 32) - 40));
@@ -93,8 +94,9 @@ Recipes of_rows(const Problem& p, int vector) {
       r.anew = keeps && r.passes * vector > 32;
       // ptxas would rather spill a little than use more than 48 registers
       const bool is_norm = p.operation == Operation::rms_norm || p.operation == Operation::layer_norm;
-      if (is_norm && p.dtype != Type::f32 && cluster > 1 && threads <= 256 && r.passes * vector == 32)
-        r.resident = 1024 / threads;
+      const int kept = r.passes * vector;
+      const bool spills = kept == 32 || (kept == 24 && p.operation == Operation::layer_norm);
+      if (is_norm && p.dtype != Type::f32 && cluster > 1 && threads <= 256 && spills) r.resident = 1024 / threads;
       if (threads <= 32) r.rows = 128 / threads;
       if (cluster > 1 && (threads < 128 || p.columns < 4096)) continue;
       if (threads > 32 && p.columns * 2 <= step) continue;  // more than half of the threads would have nothing
@@ -103,6 +105,16 @@ Recipes of_rows(const Problem& p, int vector) {
       all.push_back(r);
       add_variants(p, r, all);
     }
+  }
+  const bool is_backward = p.operation == Operation::rms_norm_backward || p.operation == Operation::layer_norm_backward;
+  if (!all.empty() || !is_backward) return all;
+  for (const int threads : {256, 512}) {  // no thread keeps its part of a row so long
+    Recipe r = like(p, vector);
+    r.threads = threads, r.cluster = 8, r.anew = true;
+    const auto step = static_cast<std::uint64_t>(threads) * 8 * static_cast<std::uint64_t>(vector);
+    const std::uint64_t passes = (p.columns + step - 1) / step;
+    r.passes = static_cast<int>(passes);
+    if (passes <= 64) all.push_back(r);
   }
   return all;
 }
@@ -147,7 +159,8 @@ double distance(const Recipe& r, const Problem& p) {
   if (is_loss && element == 2 && p.columns > 16 * 1024)  // many loads on the way, of few threads
     far = std::abs(std::log2(r.passes * r.vector / 64.0)) / 2 + std::abs(std::log2(r.threads / 256.0));
   if (r.threads <= 32 && p.columns > 512) far += 1;  // as long as there are others
-  if (r.threads == 1024) far += element == 4 ? 0.1 : 0.5;
+  // Of layer norm they need more registers than two such blocks of a multiprocessor have.
+  if (r.threads == 1024) far += r.operation == Operation::layer_norm ? 2 : element == 4 ? 0.1 : 0.5;
   if (r.cluster > 1) far += p.columns > 32 * 1024 ? (8 / r.cluster - 1) * 0.1 : 4;
   if (p.columns > 32 * 1024 && r.cluster == 1) far += 2;
   // A last pass with little to do.

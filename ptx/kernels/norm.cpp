@@ -4,14 +4,17 @@
 //                                  │                                        │
 //                                  └──────────── · rsqrt(mean + eps) · w ────┘→ y[row]
 //
-// Bound by memory: x is read once and y written once. Layer norm subtracts the mean in registers before it squares, which takes a
-// second reduction and keeps its digits where the mean is large.
+// Bound by memory: x is read once and y written once. Layer norm subtracts a mean in registers before it squares, that of the
+// warp, and so keeps its digits where the mean is large, with one barrier (row_moments.cpp).
 //
 // Tried on an H200 (2026-11-26, the shapes of bench/kernels.py), beside a block a row: loads with the L2 policy evict_last gain 1
 // to 3 % where matrices are much larger than that cache (Recipe::hold), with evict_first they lose 4 %. No gain: blocks that stay
 // and keep the weight in registers, with the next row loaded ahead or not (0.70 to 1.00 of the speed); loads past the L1 cache
 // (0.95 to 1.02); fewer registers for more blocks, .minnctapersm (0.90 to 1.01); stores with .cs (0.98 to 1.00); the weight with
 // L1::evict_last (within 0.5 %).
+//
+// Layer norm with one barrier (2026-11-27): 16384 x 8192 f32 1.011 of torch.compile's speed, 0.99 with two; bf16 1.12 (1.09),
+// 2048 x 8192 f32 1.23 (1.08). Blocks of 1,024 threads need more than 32 registers for it, so one stays alone: 0.68.
 #include <functional>
 
 #include "ptx/kernels/row.hpp"
@@ -37,7 +40,7 @@ std::vector<Piece> load_row(Rows& rows, const Recipe& recipe) {
   return pieces;
 }
 
-/// The sum of the squares of all elements less `mean`.
+/// The sum of the squares of this thread's elements less `mean`.
 Reg<Type::f32> sum_of_squares(Rows& rows, const std::vector<Piece>& pieces, const std::optional<Reg<Type::f32>>& mean) {
   Kernel& k = rows.k;
   const auto total = k.scalar<Type::f32>(0.0);
@@ -50,7 +53,7 @@ Reg<Type::f32> sum_of_squares(Rows& rows, const std::vector<Piece>& pieces, cons
     }
     if (of_pass) k << guarded(inst.add.f32(total, total, *of_pass), rows.inside(i));  // what lies behind the row is not its own
   }
-  return rows.sum(total);
+  return total;
 }
 
 /// What a kernel has for all of its rows.
@@ -82,15 +85,18 @@ struct Vectors {
 /// Reduces the row that the pieces are of, and stores its norm.
 void finish_row(Rows& rows, const Recipe& recipe, const std::vector<Piece>& pieces, const Vectors& vectors) {
   Kernel& k = rows.k;
-  std::optional<Reg<Type::f32>> mean;
+  std::optional<Reg<Type::f32>> mean, squares;
   if (recipe.operation == Operation::layer_norm) {
     const auto total = k.scalar<Type::f32>(0.0);
     for (const Piece& piece : pieces)
       for (const auto& x : rows.floats(piece)) k << inst.add.f32(total, total, x);
-    mean = k.let(inst.mul.f32, rows.sum(total), rows.inverse);
+    const auto about = [&](const Reg<Type::f32>& middle) { return Values{sum_of_squares(rows, pieces, middle)}; };
+    const Values found = rows.moments(total, about);
+    mean = found[0], squares = found[1];
+  } else {
+    squares = rows.sum(sum_of_squares(rows, pieces, {}));
   }
-  const auto variance = sum_of_squares(rows, pieces, mean);
-  const auto rstd = k.let(inst.mul.f32, variance, rows.inverse);
+  const auto rstd = k.let(inst.mul.f32, *squares, rows.inverse);
   k << inst.add.f32(rstd, rstd, vectors.eps);
   k << inst.rsqrt.approx.f32(rstd, rstd);
   const auto normalised = [&](int i) {

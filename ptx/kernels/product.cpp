@@ -24,12 +24,14 @@ constexpr auto flags = std::to_array<FlagWord<Recipe>>({{"swapped", &Recipe::swa
                                                         {"grouped", &Recipe::grouped},
                                                         {"ragged", &Recipe::ragged},
                                                         {"promoted", &Recipe::promoted},
+                                                        {"columnscales", &Recipe::scales_transposed},
                                                         {"batched", &Recipe::batched},
                                                         {"alpha", &Recipe::alpha},
                                                         {"bias", &Recipe::bias},
                                                         {"residual", &Recipe::residual},
                                                         {"wide", &Recipe::wide},
-                                                        {"gated", &Recipe::gated}});
+                                                        {"gated", &Recipe::gated},
+                                                        {"strided", &Recipe::strided}});
 
 constexpr std::string_view prefix = "matmul__";
 
@@ -73,8 +75,11 @@ bool is_possible(const Recipe& r) {
   const int blocks = cluster(r);
   if (!are_types(r.dtype, r.out) || (r.dtype == Type::e4m3) != (r.scaling != Scaling::none)) return false;
   if (r.scaling != Scaling::none && (r.gated || r.a_transposed || !r.b_transposed)) return false;  // wgmma wants both K-major
-  if (r.grouped && (r.batched || cluster(r) > 1 || r.a_transposed || r.bias || r.residual || r.scaling != Scaling::none))
+  if (r.grouped && (r.batched || r.splits > 1 || (r.swapped && blocks > 1) || r.a_transposed || r.bias || r.residual ||
+                    r.scaling != Scaling::none))
     return false;
+  if (r.strided && (r.batched || r.grouped || r.ragged || r.gated || r.scaling != Scaling::none)) return false;
+  if (r.scales_transposed && r.scaling != Scaling::blockwise) return false;
   if (r.alpha && (r.gated || r.grouped || r.ragged || r.scaling != Scaling::none)) return false;
   const bool has_epilogue = r.bias || r.residual || r.gated || r.activation != Activation::none;
   if (r.ragged && (r.batched || r.grouped || blocks > 1 || !r.a_transposed || r.b_transposed || r.swapped || has_epilogue ||
@@ -155,11 +160,13 @@ Expected<Recipe> recipe_from_name(std::string_view text) {
 bool serves(const Recipe& r, const Problem& p) {
   if (r.dtype != p.dtype || r.out != p.out || r.a_transposed != p.a_transposed || r.b_transposed != p.b_transposed ||
       r.alpha != p.alpha || r.bias != p.bias || r.residual != p.residual || r.wide != p.wide || r.gated != p.gated ||
-      r.scaling != p.scaling || r.promoted != p.promoted || r.activation != p.activation || r.batched != p.batched ||
-      r.grouped != p.grouped || r.ragged != p.ragged || !is_possible(r))
+      r.scaling != p.scaling || r.promoted != p.promoted || r.scales_transposed != p.scales_transposed ||
+      r.activation != p.activation || r.batched != p.batched || r.strided != p.strided || r.grouped != p.grouped ||
+      r.ragged != p.ragged || !is_possible(r))
     return false;
-  if (r.store == Store::boxes && p.n % 8 != 0) return false;
-  if (r.store == Store::pairs && p.n % 2 != 0 && !r.swapped) return false;
+  const auto of_rows = static_cast<std::uint64_t>(p.strided ? p.apart : 8);
+  if (r.store == Store::boxes && (p.n % 8 != 0 || of_rows % 8 != 0)) return false;
+  if (r.store == Store::pairs && (p.n % 2 != 0 || of_rows % 2 != 0) && !r.swapped) return false;
   return p.k > static_cast<std::uint64_t>(step_k(r.dtype)) * static_cast<std::uint64_t>(r.splits - 1);
 }
 
@@ -203,9 +210,14 @@ BoundaryOf boundary(const Recipe& r) {
   };
   if (r.scaling == Scaling::tensorwise) scales("scale_a", {std::int64_t{1}}), scales("scale_b", {std::int64_t{1}});
   if (r.scaling == Scaling::rowwise) scales("scale_a", {"M"}), scales("scale_b", {"N"});
-  if (r.scaling == Scaling::blockwise) scales("scale_a", {"M", "KB"}), scales("scale_b", {"NB", "KB"});
+  if (r.scaling == Scaling::blockwise) {
+    scales("scale_a", r.scales_transposed ? std::vector<tile::Dim>{"KB", "M"} : std::vector<tile::Dim>{"M", "KB"});
+    if (r.scales_transposed) all.inputs.back() = copied(std::move(all.inputs.back()), Layout::row, 1, a.extent);
+    scales("scale_b", {"NB", "KB"});
+  }
   if (r.bias) all.inputs.push_back({.name = "bias", .shape = {"N"}, .dtype = side_type(r)});
   if (r.residual) all.inputs.push_back(matrix("R", residual_type(r), "M", "N"));
+  all.inputs_apart = {0, 1};
   if (adds(r)) all.aliases.push_back({static_cast<std::uint32_t>(all.inputs.size() - 1), 0});
   TensorSpec c = matrix("C", r.out, "M", "N");
   if (r.store == Store::boxes) c = copied(std::move(c), g.box_layout, box_rows, g.box_columns);
@@ -213,6 +225,8 @@ BoundaryOf boundary(const Recipe& r) {
   all.scalars = {{"M", Type::u32}, {"N", Type::u32}, {"K", Type::u32}};
   if (r.batched || r.grouped || r.ragged) all.scalars.push_back({"G", Type::u32});
   if (r.alpha) all.scalars.push_back({"alpha", Type::f32});
+  if (r.strided) all.scalars.push_back({"C_stride", Type::u32});
+  if (r.strided && r.residual) all.scalars.push_back({"R_stride", Type::u32});
   return all;
 }
 

@@ -57,12 +57,18 @@ struct Problem {
   bool wide = false;  ///< the residual is f32; of an f32 result it is what the result is added to, in its place
   Scaling scaling = Scaling::none;
   bool promoted = false;  ///< sums of 128 along K are added up in f32: those of 8-bit elements have about 14 bits in wgmma
+  /// Scales of blocks of A lie in memory as [K / 128, M], those of a stage side by side, where M is a multiple of 4.
+  bool scales_transposed = false;
   /// Rows of A come in `batch` groups, each with a B of its own; where they end the device knows. `m` is the mean of their sizes.
   bool grouped = false;
   /// K comes in `batch` groups, whose ends the device knows: C[g] = A' B of the rows of group g, A and B lying as [K, M] and [K,
   /// N]. The gradient of a grouped product's B. `k` is the mean of their sizes.
   bool ragged = false;
   bool gated = false;  ///< C = activation(A G) * (A U); B is G and U side by side, 2 N columns
+  /// Rows of matrices lie further apart than they are long. Those of C, and of the residual, a multiple of `apart` elements, and
+  /// C begins at such a multiple.
+  bool strided = false;
+  int apart = 8;
   Activation activation = Activation::none;
   int processors = 132;  ///< streaming multiprocessors
 };
@@ -86,9 +92,10 @@ struct Recipe {
   bool a_transposed = false, b_transposed = true;
   bool alpha = false, bias = false, residual = false, wide = false;
   Scaling scaling = Scaling::none;
-  bool promoted = false;
+  bool promoted = false, scales_transposed = false;
   bool grouped = false, ragged = false;
-  bool gated = false;  ///< half of a tile's columns are of G, half of U: it has columns / 2 results a row
+  bool gated = false;    ///< half of a tile's columns are of G, half of U: it has columns / 2 results a row
+  bool strided = false;  ///< rows of matrices lie apart: the kernel takes the distances of C's and the residual's
 
   friend bool operator==(const Recipe&, const Recipe&) = default;
 };
@@ -127,7 +134,8 @@ double predicted(const Recipe& recipe, const Problem& problem);
 struct BoundaryOf {
   std::vector<TensorSpec> inputs, outputs;
   std::vector<ScalarSpec> scalars;
-  std::vector<AliasSpec> aliases;  ///< outputs that are written where inputs lie
+  std::vector<AliasSpec> aliases;           ///< outputs that are written where inputs lie
+  std::vector<std::uint32_t> inputs_apart;  ///< inputs that are read again when parts of C are there
 };
 BoundaryOf boundary(const Recipe& recipe);
 /// Blocks of a launch. Kind launch_config for more tiles than a launch has, or a K with fewer steps than `splits`.
@@ -136,8 +144,16 @@ Expected<LaunchDims> grid(const Recipe& recipe, std::uint64_t m, std::uint64_t n
 /// multiprocessors are no multiple of four.
 int clusters_at_once(int blocks, int processors = 132);
 
-/// Writes the kernel.
+/// The sizes of a strided product, which its tensors do not say, and the elements between the begins of rows.
+struct Fixed {
+  std::uint64_t m = 1, n = 1, k = 1;
+  std::uint64_t a_stride = 0, b_stride = 0, c_stride = 0, residual_stride = 0;
+  int processors = 132;
+};
+
+/// Writes the kernel. A strided one is for a product of these sizes; its text is that of all.
 Expected<Kernel> kernel(const Recipe& recipe);
+Expected<Kernel> kernel(const Recipe& recipe, const Fixed& sizes);
 
 /// Elements along K of a stage: the 128 bytes of a swizzle.
 inline int step_k(Type dtype) { return 128 / (isa::bits(dtype) / 8); }

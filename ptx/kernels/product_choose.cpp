@@ -31,9 +31,13 @@ Recipe like(const Problem& p, const Recipe& made) {
   r.dtype = p.dtype, r.out = p.out, r.batched = p.batched;
   r.a_transposed = p.a_transposed, r.b_transposed = p.b_transposed;
   r.alpha = p.alpha, r.bias = p.bias, r.residual = p.residual, r.wide = p.wide, r.gated = p.gated, r.grouped = p.grouped,
-  r.ragged = p.ragged, r.scaling = p.scaling, r.promoted = p.promoted, r.activation = p.activation;
-  const bool boxes = p.out != Type::f32 && !r.swapped && r.splits == 1 && p.n % 8 == 0 && results(r) % 16 == 0;
-  r.store = boxes ? Store::boxes : p.n % 2 == 0 ? Store::pairs : Store::singles;
+  r.strided = p.strided, r.ragged = p.ragged, r.scaling = p.scaling, r.promoted = p.promoted,
+  r.scales_transposed = p.scales_transposed, r.activation = p.activation;
+  const auto whole = [&](int elements) {
+    return p.n % static_cast<std::uint64_t>(elements) == 0 && (!p.strided || p.apart % elements == 0);
+  };
+  const bool boxes = p.out != Type::f32 && !r.swapped && r.splits == 1 && whole(8) && results(r) % 16 == 0;
+  r.store = boxes ? Store::boxes : whole(2) ? Store::pairs : Store::singles;
   return r;
 }
 
@@ -62,7 +66,10 @@ std::optional<Recipe> known(const Problem& p) {
     if (!recipe || recipe->grouped != p.grouped || recipe->ragged != p.ragged || recipe->scaling != p.scaling ||
         recipe->promoted != p.promoted)
       continue;
-    const Recipe r = like(p, *recipe);
+    // Of columns that lie in rows, tiles that are no multiple of a slab were not measured, and are copied in more parts.
+    if (!p.b_transposed && recipe->b_transposed && recipe->columns % slab != 0 && !recipe->swapped) continue;
+    Recipe r = like(p, *recipe);
+    r.stages = std::min(r.stages, deepest(r));
     if (serves(r, p)) return r;
   }
   return std::nullopt;

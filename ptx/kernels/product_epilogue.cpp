@@ -48,7 +48,13 @@ Reg<Type::f32> gelu(Kernel& k, const Reg<Type::f32>& x) {
 
 }  // namespace
 
-Epilogue::Epilogue(Kernel& kernel, const Recipe& recipe, const Of& of) : k(kernel), r(recipe), g(recipe), of_(of) {
+Epilogue::Epilogue(Kernel& kernel, const Recipe& recipe, const Of& of)
+    : k(kernel),
+      r(recipe),
+      g(recipe),
+      of_(of),
+      c_pitch_(recipe.strided ? kernel.param<Type::u32>("C_stride") : of.n),
+      r_pitch_(recipe.strided && recipe.residual ? kernel.param<Type::u32>("R_stride") : of.n) {
   if (r.alpha) alpha_ = k.param<Type::f32>("alpha");
   if (r.store != Store::boxes) return;
   // Where this lane's rows of a box lie: lanes 0 to 15 have its rows, 16 to 31 the same rows 8 columns on.
@@ -92,7 +98,7 @@ Values Epilogue::gated(const Values& sums) {
 
 Epilogue::Pointer Epilogue::element_of(const char* tensor, const U32& row, const U32& column, Type type) {
   const auto [pointer] = k.global_ptrs(tensor);
-  auto index = k.let(inst.mul.wide.u32, row, of_.n);
+  auto index = k.let(inst.mul.wide.u32, row, pitch_of(tensor));
   if (matrix_) {
     const auto rows = k.let(inst.mul.wide.u32, *matrix_, of_.m), width = k.let<Type::u64>(inst.cvt.u64.u32, of_.n);
     k << inst.mad.lo.u64(index, rows, width, index);
@@ -249,7 +255,7 @@ void Epilogue::store_boxes(const Values& values, const U32& row, const U32& colu
     if (r.residual) {
       residual = element_of("R", my_row, my_column, residual_type(r));
       residual_below = k.from_<Type::b64>(*residual);
-      k << inst.mad.wide.u32(*residual_below, of_.n, 8 * bytes_of(residual_type(r)), *residual_below);  // 8 rows on
+      k << inst.mad.wide.u32(*residual_below, r_pitch_, 8 * bytes_of(residual_type(r)), *residual_below);  // 8 rows on
     }
   }
   auto words = k.array<Type::b32>(4);
@@ -309,12 +315,12 @@ void Epilogue::store_directly(const Values& values, const U32& row, const U32& c
   const auto left = k.let<Type::s32>(inst.sub.s32, of_.n, my_column);
   const auto above_exists = my_row < of_.m, below_exists = my_row + 8 < of_.m;
   const int size = bytes_of(r.out);
-  const auto eight_rows_on = [&](const Pointer& from, int bytes) {
+  const auto eight_rows_on = [&](const Pointer& from, const U32& pitch, int bytes) {
     const auto pointer = k.from_<Type::b64>(from);
-    k << inst.mad.wide.u32(pointer, of_.n, 8 * bytes, pointer);
+    k << inst.mad.wide.u32(pointer, pitch, 8 * bytes, pointer);
     return pointer;
   };
-  const auto c = element_of("C", my_row, my_column, r.out), c_below = eight_rows_on(c, size);
+  const auto c = element_of("C", my_row, my_column, r.out), c_below = eight_rows_on(c, c_pitch_, size);
   std::optional<Pointer> bias, residual, residual_below;
   if (r.bias) {
     const auto [pointer] = k.global_ptrs("bias");
@@ -323,7 +329,7 @@ void Epilogue::store_directly(const Values& values, const U32& row, const U32& c
   }
   if (r.residual) {
     residual = element_of("R", my_row, my_column, residual_type(r));
-    residual_below = eight_rows_on(*residual, bytes_of(residual_type(r)));
+    residual_below = eight_rows_on(*residual, r_pitch_, bytes_of(residual_type(r)));
   }
   for (int block = 0; block < static_cast<int>(values.size()) / 4; ++block) {
     const Values four = block_of(values, block);
@@ -361,8 +367,8 @@ void Epilogue::store_swapped(const Values& values, const U32& row, const U32& co
   const auto left = k.let<Type::s32>(inst.sub.s32, of_.m, my_column);
   const auto above_exists = my_row < of_.n, below_exists = my_row + 8 < of_.n;
   const int size = bytes_of(r.out);
-  const auto on = [&](const Pointer& pointer, int rows, int bytes) {
-    k << inst.mad.wide.u32(pointer, of_.n, rows * bytes, pointer);
+  const auto on = [&](const Pointer& pointer, const U32& pitch, int rows, int bytes) {
+    k << inst.mad.wide.u32(pointer, pitch, rows * bytes, pointer);
   };
   const auto c = element_of("C", my_column, my_row, r.out);
   std::optional<Pointer> residual;
@@ -386,8 +392,8 @@ void Epilogue::store_swapped(const Values& values, const U32& row, const U32& co
             finished(four[static_cast<std::size_t>(2 * half_rows + which)], half_rows == 0 ? bias_above : bias_below, added);
         store_one(c, std::int64_t{half_rows} * 8 * size, value, guard);
       }
-      on(c, which == 0 ? 1 : 7, size);
-      if (residual) on(*residual, which == 0 ? 1 : 7, bytes_of(residual_type(r)));
+      on(c, c_pitch_, which == 0 ? 1 : 7, size);
+      if (residual) on(*residual, r_pitch_, which == 0 ? 1 : 7, bytes_of(residual_type(r)));
     }
   }
 }

@@ -42,6 +42,8 @@ class Epilogue {
   void store_boxes(const Values& values, const Reg<Type::u32>& row, const Reg<Type::u32>& column);
   void store_directly(const Values& values, const Reg<Type::u32>& row, const Reg<Type::u32>& column);
   void store_swapped(const Values& values, const Reg<Type::u32>& row, const Reg<Type::u32>& column);
+  /// Elements from a row of C, or of R, to the next.
+  const Reg<Type::u32>& pitch_of(const char* tensor) const { return *tensor == 'C' ? c_pitch_ : r_pitch_; }
   /// The address of C[row, column], or R's.
   Pointer element_of(const char* tensor, const Reg<Type::u32>& row, const Reg<Type::u32>& column, Type type);
   Reg<Type::f32> half_at(const Pointer& pointer, std::int64_t bytes, const Predicate& guard);
@@ -67,6 +69,7 @@ class Epilogue {
   const Recipe& r;
   Geometry g;
   Of of_;
+  Reg<Type::u32> c_pitch_, r_pitch_;
   std::optional<Reg<Type::u32>> matrix_, box_;
   std::optional<Scales> scales_;
   std::optional<Reg<Type::f32>> alpha_;

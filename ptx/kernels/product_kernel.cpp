@@ -39,6 +39,20 @@
 // 4096^3 1.02 and 1.07. Where K is so long that storing is nothing (4096 x 4096 x 128256), wider tiles of both warpgroups are 2 %
 // faster.
 //
+// Narrow tiles of blocks that share B need least power: 128 x 112, two below one another. In the same two ways, 4096^3 1.032
+// and 1.036 of torch's time where 128 x 256 has 1.000 and 0.965, 6144^3 1.041 and 1.033 (128 x 192: 1.020 and 1.003).
+//
+// Scales of blocks of A are copied into the stage with the factors where they lie so that a copy can take them. Loaded by the
+// threads that promote, a step ahead, they were waited for: e4m3 64 x 7168 x 2048 9.85 us and 8.01 with copies, 512 x 7168 x
+// 2048 18.6 and 16.4. What bounds large ones is power: 4096 x 7168 x 16384 takes 696 us rested and 839 in a race, torch 741 and
+// 850.
+//
+// A short K with rows that begin inside of lines of the L2 cache, 4096 x 1032 x 520, stays behind (0.91): 13.5 us for tiles of
+// 192 x 192, 13.9 for 128 x 160 with a neighbour, 14.3 to 20 for sixty others; each row of a copy's box touches two lines of
+// which it needs one. Fewer bytes fetched ahead (no L2 promotion) take 13.35, more (256) 13.87. 64 x 4096 x 4096 (1.00): 64
+// blocks have as many bytes of activations from the L2 cache as of weights from memory; 128 with half of K each take the same
+// time.
+//
 // A group of wgmmas is under way while the next is begun; the stage before is given back then. M, N and K are parameters: copies
 // fill what lies outside with zeros, stores leave it alone.
 #include <algorithm>
@@ -62,7 +76,8 @@ KernelSpec spec_of(const Recipe& recipe) {
                   .in_specs = std::move(tensors.inputs),
                   .out_specs = std::move(tensors.outputs),
                   .raw_params = std::move(tensors.scalars),
-                  .input_output_aliases = std::move(tensors.aliases)};
+                  .input_output_aliases = std::move(tensors.aliases),
+                  .inputs_apart = std::move(tensors.inputs_apart)};
   const int tile_rows = recipe.rows * recipe.down, tile_columns = results(recipe) * recipe.across;
   auto tiles = ceil_div(dim(recipe.swapped ? "N" : "M"), tile_rows) * ceil_div(dim(recipe.swapped ? "M" : "N"), tile_columns);
   if (recipe.batched || recipe.ragged) tiles = tiles * dim("G");
@@ -86,9 +101,50 @@ KernelSpec spec_of(const Recipe& recipe) {
   return spec;
 }
 
+/// Of a matrix whose rows lie apart: its memory is that between its first element and its last, and where copies are made of it
+/// their descriptor says how its rows lie.
+Expected<void> lay_apart(KernelSpec& spec, TensorSpec& tensor, std::uint64_t rows, std::uint64_t columns, std::uint64_t stride) {
+  const auto number = [](std::uint64_t size) { return tile::Dim(static_cast<std::int64_t>(size)); };
+  if (!tensor.tma_box.empty()) {
+    const std::uint64_t whole = (columns + 7) / 8 * 8;  // rows without gaps would have to be a multiple of 16 bytes
+    const auto tile = Tile::make({number(rows), number(whole)}, tensor.dtype, tensor.layout, tensor.tma_box, tensor.tma_rank);
+    if (!tile) return Unexpected{tile.error()};
+    auto map = tile::tensor_map(*tile, {});
+    if (!map) return Unexpected{std::move(map).error()};
+    map->sizes[0] = columns;
+    map->strides[0] = stride * static_cast<std::uint64_t>(bytes_of(tensor.dtype));
+    if (auto done = map->check(); !done) return done;
+    spec.tensor_maps.push_back({.tensor = tensor.name, .map = *map});
+  }
+  tensor = {.name = tensor.name, .shape = {number((rows - 1) * stride + columns)}, .dtype = tensor.dtype};
+  return {};
+}
+
+Expected<KernelSpec> spec_of(const Recipe& recipe, const Fixed& of) {
+  KernelSpec spec = spec_of(recipe);
+  const auto blocks = grid(recipe, of.m, of.n, 1, of.processors);
+  if (!blocks) return Unexpected{blocks.error()};
+  spec.grid = (*blocks)[0];
+  const auto lay = [&](TensorSpec& tensor) -> Expected<void> {
+    if (tensor.name == "A")
+      return recipe.a_transposed ? lay_apart(spec, tensor, of.k, of.m, of.a_stride)
+                                 : lay_apart(spec, tensor, of.m, of.k, of.a_stride);
+    if (tensor.name == "B")
+      return recipe.b_transposed ? lay_apart(spec, tensor, of.n, of.k, of.b_stride)
+                                 : lay_apart(spec, tensor, of.k, of.n, of.b_stride);
+    if (tensor.name == "C") return lay_apart(spec, tensor, of.m, of.n, of.c_stride);
+    if (tensor.name == "R") return lay_apart(spec, tensor, of.m, of.n, of.residual_stride);
+    return {};
+  };
+  for (auto* tensors : {&spec.in_specs, &spec.out_specs})
+    for (TensorSpec& tensor : *tensors)
+      if (auto done = lay(tensor); !done) return Unexpected{done.error()};
+  return spec;
+}
+
 }  // namespace
 
-Writer::Writer(const Recipe& recipe) : r(recipe), g(recipe), k(spec_of(recipe)) {}
+Writer::Writer(const Recipe& recipe, KernelSpec spec) : r(recipe), g(recipe), k(std::move(spec)) {}
 
 void Writer::begin() {
   m_ = k.param<Type::u32>("M"), n_ = k.param<Type::u32>("N"), k_ = k.param<Type::u32>("K");
@@ -153,11 +209,13 @@ void Writer::begin_group(const U32& group) {
 // The tiles of a band go down, then right.
 Writer::Corner Writer::corner(const U32& tile) {
   if (r.grouped) {
-    const int height = r.swapped ? r.columns : r.rows;
+    const int height = r.swapped ? r.columns : r.rows * r.down;
     const auto tiles = (groups_->end - groups_->begin + (height - 1)) / height;
     const auto other = groups_->inside / tiles;
-    const auto first = (groups_->inside - other * tiles) * height + groups_->begin;
-    const auto second = other * (r.swapped ? r.rows : results(r));
+    auto first = (groups_->inside - other * tiles) * height + groups_->begin;
+    auto second = other * (r.swapped ? r.rows : results(r) * r.across);
+    if (r.down > 1) first = first + *rank_down_ * r.rows;  // which may lie behind the group: nothing is stored then
+    if (r.across > 1) second = second + *rank_across_ * results(r);
     return {r.swapped ? second : first, r.swapped ? first : second, groups_->group};
   }
   auto here = k.from_<Type::u32>(tile);
@@ -253,6 +311,15 @@ void Writer::load(const Factor& factor, const char* tensor, int at, const U32& s
   }
 }
 
+// A stage is 128 elements along K, those with one scale.
+void Writer::load_scales(const U32& stage, const U32& step, const Corner& at, const BarrierSlot& copied) {
+  write::TensorLoadOperands copy{.dst = k.smem.base() + (stage * g.scales_pitch + g.scales_at),
+                                 .src = k.tma_desc("scale_a"),
+                                 .coord = {r.swapped ? at.column : at.row, step}};
+  copy.mbar = copied;
+  k.cp.async_.bulk.tensor_2d(copy);
+}
+
 void Writer::produce(const Ring& ring) {
   const auto registers = gives_most(r) ? 24 : g.consumers == 2 ? 40 : 32;
   if (g.consumers > 1) k.setmaxnreg(registers, false);  // what it gives back, the others take
@@ -268,10 +335,12 @@ void Writer::produce(const Ring& ring) {
           auto along_k = step * step_k(r.dtype);
           if (r.ragged) along_k = along_k + *group_begin_;
           ring.empty.at(stage).wait(phase ^ 1);  // the first time round nobody has read: a fresh barrier's last phase is over
+          if (r.scales_transposed) k.fence.proxy_async_shared_cta();  // scales are read by loads, and overwritten by copies
           const auto copied = ring.full.at(stage);
-          copied.arrive_expect_tx(g.left.bytes + g.right.bytes);
+          copied.arrive_expect_tx(g.left.bytes + g.right.bytes + g.scale_bytes);
           load(g.left, r.swapped ? "B" : "A", g.left_at, stage, at.row, along_k, at, copied);
           load(g.right, r.swapped ? "A" : "B", g.right_at, stage, at.column, along_k, at, copied);
+          if (r.scales_transposed) load_scales(stage, step, at, copied);
           k << inst.add.u32(step, step, 1);
           return step < *end_step_;
         });
@@ -396,9 +465,18 @@ Kernel Writer::write() && {
 }
 
 Expected<Kernel> kernel(const Recipe& recipe) {
-  if (!is_possible(recipe))
+  if (!is_possible(recipe) || recipe.strided)
     return Unexpected{Diagnostic{.kind = Kind::argument_kind, .message = cat("no kernel is made as `", name(recipe), "` says")}};
-  return Writer(recipe).write();
+  return Writer(recipe, spec_of(recipe)).write();
+}
+
+Expected<Kernel> kernel(const Recipe& recipe, const Fixed& sizes) {
+  if (!is_possible(recipe) || !recipe.strided)
+    return Unexpected{
+        Diagnostic{.kind = Kind::argument_kind, .message = cat("no kernel of given sizes is made as `", name(recipe), "` says")}};
+  auto spec = spec_of(recipe, sizes);
+  if (!spec) return Unexpected{std::move(spec).error()};
+  return Writer(recipe, std::move(*spec)).write();
 }
 
 }  // namespace ptx::kernels::product

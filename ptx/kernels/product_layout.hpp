@@ -44,7 +44,9 @@ struct Geometry {
   int own;             ///< of a tile's 64 rows, those of one of them
   int box_columns;
   Layout box_layout;
-  int left_at = 0, right_at, box_at, partial_at = 0, full_at, empty_at, turn_at, smem;  ///< bytes
+  int left_at = 0, right_at, box_at, partial_at = 0, scales_at, full_at, empty_at, turn_at, smem;  ///< bytes
+  int scale_bytes = 0;   ///< of a stage's scales of A, where they are copied
+  int scales_pitch = 0;  ///< between those of stages: a copy's place is a multiple of 128 bytes
   int box_bytes;
 
   explicit Geometry(const Recipe& r)
@@ -64,6 +66,12 @@ struct Geometry {
     int end = box_at;
     if (r.store == Store::boxes) end += 2 * box_bytes * 4 * consumers;  // two boxes a warp
     if (r.splits > 1) end = std::max(end, r.rows * r.columns * 4);      // in place of the ring, which is empty by then
+    scales_at = end;
+    if (r.scales_transposed) {
+      scale_bytes = (r.swapped ? right : left).extent * 4;
+      scales_pitch = (scale_bytes + 127) / 128 * 128;
+      end += r.stages * scales_pitch;
+    }
     full_at = end;
     empty_at = full_at + 8 * r.stages;
     turn_at = empty_at + 8 * r.stages;

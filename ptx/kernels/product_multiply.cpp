@@ -124,20 +124,21 @@ Writer::ScaleLines Writer::scale_lines(const Corner& at) {
     lines.now.push_back(k.scalar<Type::f32>());
   };
   const auto rows = at.row + (*consumer_ << 6);
-  if (r.swapped) {
-    add("scale_b", rows >> 7, rows < *n_);
+  if (r.swapped && !r.scales_transposed) {
     const auto column = at.column + ((*lane_ & 3) << 1);
     for (int i = 0; i < r.columns / 4; ++i) {
       const auto mine = column + (i / 2 * 8 + i % 2);
       add("scale_a", mine, mine < *m_);
     }
-  } else {
+  } else if (!r.scales_transposed) {
     const auto row = rows + (((*tid_ >> 5) & 3) << 4) + (*lane_ >> 2), below = row + 8;
     add("scale_a", row, row < *m_), add("scale_a", below, below < *m_);
-    for (int column = 0; column < r.columns; column += block_k) {
-      const auto first = at.column + column;
-      add("scale_b", first >> 7, first < *n_);
-    }
+  }
+  lines.of_a = lines.pointers.size();
+  if (r.swapped) add("scale_b", rows >> 7, rows < *n_);
+  for (int first = 0; !r.swapped && first < r.columns; first += block_k) {
+    const auto mine = at.column + first;
+    add("scale_b", mine >> 7, mine < *n_);
   }
   const auto any = *first_step_ < *end_step_;
   fetch_scales(lines, any);
@@ -149,6 +150,29 @@ void Writer::fetch_scales(ScaleLines& lines, const Predicate& more) {
     k << inst.ld.global_.nc.f32(lines.next[i], addr(lines.pointers[i])).on(lines.exist[i] & *more);
     k << inst.add.s64(lines.pointers[i], lines.pointers[i], 4);
   }
+}
+
+Values Writer::scales_of_a(const U32& stage, const ScaleLines& lines) {
+  if (!r.scales_transposed) return {lines.now.begin(), lines.now.begin() + static_cast<std::ptrdiff_t>(lines.of_a)};
+  const auto place = k.address_of<Type::u32>("smem") + (stage * g.scales_pitch + g.scales_at);
+  Values all;
+  if (r.swapped) {
+    const auto here = place + ((*lane_ & 3) << 3);
+    for (int i = 0; i < r.columns / 8; ++i) {
+      const auto pair = k.let(inst.ld.shared.v2.f32, addr(here, i * 32));
+      all.push_back(pair[0]), all.push_back(pair[1]);
+    }
+    return all;
+  }
+  const auto here = place + ((*consumer_ << 8) + (((*tid_ >> 5) & 3) << 6) + ((*lane_ >> 2) << 2));
+  return {k.let(inst.ld.shared.f32, addr(here)), k.let(inst.ld.shared.f32, addr(here, 8 * 4))};
+}
+
+Values Writer::factors_of(const Values& of_a, const ScaleLines& lines, int part) {
+  const auto& of_b = lines.now[lines.of_a + static_cast<std::size_t>(r.swapped ? 0 : part)];
+  Values factors;
+  for (const auto& scale : of_a) factors.push_back(k.let(inst.mul.f32, scale, of_b));
+  return factors;
 }
 
 // Each stage's sums are added to others in f32, times its scales where blocks have them; of at most 128 columns at once, for
@@ -166,17 +190,16 @@ void Writer::multiply_promoted(const Ring& ring, PipelineState& stages, const Re
     for (std::size_t i = 0; i < lines.now.size(); ++i) k << inst.mov.f32(lines.now[i], lines.next[i]);
     if (scaled) fetch_scales(lines, next < *end_step_);
     ring.full.at(stage).wait(phase);
+    const Values of_a = scaled ? scales_of_a(stage, lines) : Values();
     const int width = r.columns / promoted_parts(r);
     for (int part = 0; part < promoted_parts(r); ++part) {
       products_of(stage, {*partial_}, false, part * width);
       k.wgmma.wait_group(0);
-      if (part + 1 == promoted_parts(r)) release(ring.empty.at(stage), {});
-      Values factors;
-      if (scaled && r.swapped)
-        for (std::size_t i = 1; i < lines.now.size(); ++i) factors.push_back(k.let(inst.mul.f32, lines.now[0], lines.now[i]));
-      else if (scaled)
-        for (const std::size_t half : {0, 1})
-          factors.push_back(k.let(inst.mul.f32, lines.now[half], lines.now[2 + static_cast<std::size_t>(part)]));
+      if (part + 1 == promoted_parts(r)) {
+        if (r.scales_transposed) k << inst.bar.warp.sync(0xFFFFFFFF);  // all lanes have read their scales
+        release(ring.empty.at(stage), {});
+      }
+      const Values factors = scaled ? factors_of(of_a, lines, part) : Values();
       for (std::size_t i = 0; i < partial_->size(); ++i) {
         const auto sum = sums[static_cast<std::size_t>(part) * partial_->size() + i];
         if (scaled)

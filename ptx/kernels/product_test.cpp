@@ -150,6 +150,8 @@ INSTANTIATE_TEST_SUITE_P(classes, GoldenProduct,
                                            "matmul__e4m3_bf16_m128_n64_s4_d2_x1_k1_boxes_nt_promoted_blockwise",
                                            "matmul__e4m3_bf16_m64_n256_s3_d1_x1_k1_boxes_nt_promoted_blockwise",
                                            "matmul__e4m3_bf16_m64_n16_s4_d1_x1_k2_pairs_nt_swapped_promoted_blockwise",
+                                           "matmul__e4m3_bf16_m128_n128_s4_d2_x1_k1_boxes_nt_promoted_columnscales_blockwise",
+                                           "matmul__bf16_bf16_m128_n64_s4_d2_x1_k1_boxes_nt_grouped",
                                            "matmul__bf16_bf16_m128_n16_s8_d1_x1_k4_pairs_nt_swapped_bias_residual_gelutanh"));
 
 // Small integers have exact products and sums.
@@ -179,6 +181,65 @@ TEST(RunProduct, on_the_executor) {
   }
 }
 
+// A matrix of rows so far apart, with NaN between them.
+struct Apart {
+  std::size_t rows, columns, stride;
+  std::vector<std::uint16_t> memory;
+  Apart(std::size_t m, std::size_t n, std::size_t distance, unsigned seed)
+      : rows(m), columns(n), stride(distance), memory((m - 1) * distance + n, 0x7FC0) {
+    const auto all = small_integers(m * n, seed);
+    for (std::size_t i = 0; i < m * n; ++i) memory[i / n * distance + i % n] = all[i];
+  }
+  float at(std::size_t i, std::size_t j) const { return widened(memory[i * stride + j]); }
+  MatrixIn in() const { return {memory.data(), rows, columns, stride}; }
+};
+
+TEST(RunProduct, rows_that_lie_apart) {
+  vgpu::Options checks;
+  checks.checks = vgpu::Checks::full;
+  for (const std::size_t m : {9UL, 150UL}) {  // of few rows factors are swapped
+    const std::size_t n = 40, k = 75;
+    const Apart a(m, k, 80, 1), b(n, k, 96, 2), added(m, n, 44, 3);
+    for (const std::size_t stride : {48UL, 45UL, 42UL}) {  // boxes, single elements, pairs
+      std::vector<std::uint16_t> c((m - 1) * stride + n, 0x7FC0);
+      const auto done = matmul(cpu(checks), Type::bf16, a.in(), b.in(), Type::bf16, {c.data(), m, n, stride},
+                               {.b_transposed = true, .residual = added.in()});
+      ASSERT_TRUE(done) << render(done.error());
+      for (std::size_t i = 0; i < m; ++i) {
+        for (std::size_t j = 0; j < stride && i * stride + j < c.size(); ++j) {
+          float sum = j < n ? added.at(i, j) : 0;
+          for (std::size_t l = 0; l < k && j < n; ++l) sum += a.at(i, l) * b.at(j, l);
+          const float own = widened(c[i * stride + j]);
+          ASSERT_TRUE(j < n ? own == sum : own != own)
+              << m << ' ' << stride << ": " << i << ' ' << j << ": " << own << ' ' << sum;
+        }
+      }
+    }
+    const Apart left(k, m, (m + 15) / 8 * 8, 1), right(k, n, 48, 2);
+    std::vector<float> sums((m - 1) * 41 + n, 1);
+    const auto done = matmul(cpu(checks), Type::bf16, left.in(), right.in(), Type::f32, {sums.data(), m, n, 41},
+                             {.a_transposed = true, .adds = true});
+    ASSERT_TRUE(done) << render(done.error());
+    for (std::size_t i = 0; i < m; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        float sum = 1;
+        for (std::size_t l = 0; l < k; ++l) sum += left.at(l, i) * right.at(l, j);
+        ASSERT_EQ(sums[i * 41 + j], sum) << m << ": " << i << ' ' << j;
+      }
+    }
+  }
+}
+
+TEST(RunProduct, results_have_memory_of_their_own) {
+  std::vector<std::uint16_t> x = small_integers(64 * 64, 1), y = small_integers(64 * 64, 2);
+  for (auto* out : {&x, &y}) {
+    const auto done = matmul(cpu(), Type::bf16, {x.data(), 64, 64}, {y.data(), 64, 64}, Type::bf16, {out->data(), 64, 64});
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().kind, Kind::argument_memory);
+    EXPECT_NE(done.error().message.find("which the kernel reads again"), std::string::npos) << done.error().message;
+  }
+}
+
 TEST(RunProduct, sums_of_nothing_are_zeros) {
   const auto bias = small_integers(40, 3);
   std::vector<float> c(std::size_t{9} * 40, -1);
@@ -196,7 +257,8 @@ TEST(RunProduct, says_what_does_not_fit) {
   };
   EXPECT_EQ(kind({x.data(), 8, 16}, {x.data(), 8, 8}), Kind::argument_dim);
   EXPECT_EQ(kind({x.data(), 8, 12}, {x.data(), 12, 8}), Kind::argument_dim);
-  EXPECT_EQ(kind({x.data(), 8, 16, 24}, {x.data(), 16, 8}), Kind::argument_dim);
+  EXPECT_EQ(kind({x.data(), 8, 16, 20}, {x.data(), 16, 8}), Kind::argument_dim);
+  EXPECT_EQ(kind({x.data(), 8, 16, 8}, {x.data(), 16, 8}), Kind::argument_dim);
   EXPECT_EQ(kind({x.data(), 8, 16}, {x.data(), 16, 8}, {x.data(), 4, 8}), Kind::argument_dim);
   EXPECT_EQ(kind({nullptr, 8, 16}, {x.data(), 16, 8}), Kind::argument_memory);
 }

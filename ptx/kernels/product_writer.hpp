@@ -15,7 +15,7 @@ inline constexpr int warpgroup_threads = 128;
 
 class Writer {
  public:
-  explicit Writer(const Recipe& recipe);
+  Writer(const Recipe& recipe, KernelSpec spec);
   Kernel write() &&;
 
  private:
@@ -36,6 +36,7 @@ class Writer {
   Corner corner(const U32& tile);
   void load(const Factor& factor, const char* tensor, int at, const U32& stage, const U32& first, const U32& along_k,
             const Corner& corner, const BarrierSlot& copied);
+  void load_scales(const U32& stage, const U32& step, const Corner& at, const BarrierSlot& copied);
   void produce(const Ring& ring);
   void consume(const Ring& ring);
   /// A stage's wgmmas, a group of their own, of as many columns as the sums have, from this one on.
@@ -45,9 +46,14 @@ class Writer {
     std::vector<Reg<Type::b64>> pointers;
     std::vector<Reg<Type::pred>> exist;
     Values now, next;
+    std::size_t of_a = 0;  ///< how many are of A; they come first
   };
   ScaleLines scale_lines(const Corner& at);
   void fetch_scales(ScaleLines& lines, const Predicate& more);
+  /// The scales of A of this thread's rows (or columns, swapped): from the stage, or from the first of the lines.
+  Values scales_of_a(const U32& stage, const ScaleLines& lines);
+  /// What the sums of a part are multiplied by: of each 8 columns and rows 8 apart, swapped of each column.
+  Values factors_of(const Values& of_a, const ScaleLines& lines, int part);
   void multiply_promoted(const Ring& ring, PipelineState& stages, const RegArray<Type::f32>& sums, const Corner& at);
   void multiply(const Ring& ring, PipelineState& stages, const std::vector<RegArray<Type::f32>>& sums);
   /// The same when the other warpgroup has begun the last products of its tile, to which this one tells as much then. Without,

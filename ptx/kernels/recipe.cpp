@@ -241,10 +241,13 @@ BoundaryOf boundary(const Recipe& r) {
       if (r.in_place) b.aliases.push_back({0, 1});
       break;
   }
-  if (r.strided)
-    for (const TensorOf& tensor : b.inputs)
-      if (tensor.shape == std::vector<tile::Dim>{cat(tensor.name, "_length")})
-        b.scalars.push_back({cat(tensor.name, "_stride"), Type::u32});
+  if (!r.strided) return b;
+  b.scalars.push_back({"group_rows", Type::u32});
+  for (const TensorOf& tensor : b.inputs) {
+    if (tensor.shape != std::vector<tile::Dim>{cat(tensor.name, "_length")}) continue;
+    b.scalars.push_back({cat(tensor.name, "_stride"), Type::u32});
+    b.scalars.push_back({cat(tensor.name, "_group_stride"), Type::u32});
+  }
   return b;
 }
 

@@ -47,7 +47,9 @@ struct Problem {
   bool weight = false, bias = false, residual = false;
   bool gradient = false;  ///< of cross_entropy: the gradient too
   bool packed = false;    ///< gate and up (and their gradients) lie side by side, [M, 2, N]
-  bool strided = false;   ///< rows lie further apart than they are long: the kernel takes the distances
+  /// Rows lie further apart than they are long, or in groups that do, as those of `x[:, 1:]`: the kernel takes the distances
+  /// between rows, between groups, and how many rows a group has.
+  bool strided = false;
   bool in_place = false;  ///< of cross_entropy: the gradient is written where the logits lie; of rescale, always
   bool int32 = false;     ///< of cross_entropy: targets are s32, not s64
   bool e4m3 = false;   ///< of norms and gated products: the result is e4m3, a row by its largest number, and the scales are left
@@ -70,7 +72,7 @@ struct Recipe {
   int cluster = 1;     ///< blocks that share a row
   int resident = 0;    ///< blocks that a multiprocessor is to run at once, which bounds their registers; 0: not said
   bool hold = false;   ///< matrices are loaded with the L2 policy evict_last: what is written leaves the cache before them
-  bool anew = false;   ///< exponentials are computed twice, and not kept
+  bool anew = false;   ///< exponentials are computed twice, and not kept; of backwards of norms, rows are loaded twice
   bool early = false;  ///< weight and bias are loaded before the row is reduced
   bool weight = false, bias = false, residual = false, gradient = false, packed = false, strided = false;
   bool in_place = false, int32 = false, e4m3 = false, given = false;

@@ -137,8 +137,15 @@ Reg<Type::b64> Rows::row_of(std::string_view tensor) {
   const bool is_output =
       std::any_of(tensors.outputs.begin(), tensors.outputs.end(), [&](const TensorOf& output) { return output.name == tensor; });
   if (!recipe_.strided || is_output) return row_of(tensor, columns, bytes);
-  const std::string name = cat(tensor, "_stride");
-  return row_of(tensor, k.param<Type::u32>(name), bytes);
+  const std::string stride = cat(tensor, "_stride"), group_stride = cat(tensor, "_group_stride");
+  const auto of_group = k.param<Type::u32>("group_rows");
+  const auto group = row / of_group;
+  const auto offset = k.let(inst.mul.wide.u32, group, k.param<Type::u32>(group_stride));
+  k << inst.mad.wide.u32(offset, row - group * of_group, k.param<Type::u32>(stride), offset);
+  const auto [pointer] = k.global_ptrs(tensor);
+  k << inst.mad.lo.u64(pointer, offset, bytes, pointer);
+  k << inst.add.s64(pointer, pointer, k.let(inst.mul.wide.u32, thread, recipe_.vector * bytes));
+  return pointer;
 }
 std::pair<Reg<Type::b64>, Reg<Type::b64>> Rows::pair_of(std::string_view packed, std::string_view first,
                                                         std::string_view second) {
@@ -210,6 +217,8 @@ Piece Rows::load_by(const Load& ld, const Reg<Type::b64>& pointer, int i, double
   piece.words = std::move(w);
   return piece;
 }
+
+Piece Rows::load_again(const Reg<Type::b64>& pointer, int i) { return load_by(inst.ld.global_, pointer, i, 0.0, {}); }
 
 std::vector<Piece> Rows::load_all_shared(const Reg<Type::b64>& pointer) {
   std::vector<Piece> all;
@@ -308,6 +317,19 @@ void Rows::store_floats(const Reg<Type::b64>& pointer, int i, const Values& v) {
     else
       k << guarded(inst.st.global_.f32(address, v[0]), guard);
   }
+}
+
+void Rows::add_floats(const Reg<Type::b64>& pointer, int i, const Values& values) {
+  const std::int64_t begin = step() / bytes_of(recipe_.dtype) * 4 * i;
+  const Predicate& guard = inside(i);
+  Values sums;
+  for (std::size_t j = 0; j < values.size(); ++j) {
+    const auto sum = k.scalar<Type::f32>(0.0);
+    k << guarded(inst.ld.global_.f32(sum, addr(pointer, begin + static_cast<std::int64_t>(j) * 4)), guard);
+    k << inst.add.f32(sum, sum, values[j]);
+    sums.push_back(sum);
+  }
+  store_floats(pointer, i, sums);
 }
 
 Predicate Rows::both(int i) {

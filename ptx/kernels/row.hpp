@@ -58,6 +58,8 @@ class Rows {
   /// The row of sums that this thread's group leaves behind, [P, N] f32; and pass i of it.
   Reg<Type::b64> partial_of(std::string_view tensor);
   void store_floats(const Reg<Type::b64>& pointer, int i, const Values& values);
+  /// Adds to what lies there.
+  void add_floats(const Reg<Type::b64>& pointer, int i, const Values& values);
 
   [[nodiscard]] int passes() const { return recipe_.passes; }
   /// Pass i of the row at `pointer`; threads behind the row's end have `outside` (0 or -infinity).
@@ -65,6 +67,9 @@ class Rows {
   /// The same of what other rows read too.
   Piece load_shared(const Reg<Type::b64>& pointer, int i) { return load_with(pointer, i, 0.0, {}); }
   std::vector<Piece> load_all_shared(const Reg<Type::b64>& pointer);
+  /// The same once more, of a matrix that was loaded before, and is likely to be in the L2 cache: by another instruction, so that
+  /// ptxas does not keep what it has.
+  Piece load_again(const Reg<Type::b64>& pointer, int i);
   /// All passes.
   std::vector<Piece> load_all(const Reg<Type::b64>& pointer, double outside = 0.0);
   /// In front of stores in branches: what guards them is computed once, here.
@@ -90,8 +95,12 @@ class Rows {
   using Combine = std::function<Values(const Values& values, int lanes)>;
   Values reduce(Values values, const Combine& combine);
   Reg<Type::f32> sum(const Reg<Type::f32>& value);
-  /// Two sums at once.
+  /// Several sums at once.
   Values sums(const Values& values);
+  /// The mean of the row, of which each thread has a part of the sum, and sums about it. `about(mean)` is what this thread has of
+  /// the squares of all x - mean, and where there are three, of g (x - mean), and of g. With one barrier, not two: a warp's sums
+  /// are about its own mean, and are moved to the mean of all when they are put together (Chan, Golub and LeVeque, 1979).
+  Values moments(const Reg<Type::f32>& total, const std::function<Values(const Reg<Type::f32>& mean)>& about);
 
   /// 1 for elements of pass i that the row has, where that is not each of them: of the last pass.
   [[nodiscard]] const Predicate& inside(int i) const {
@@ -116,6 +125,8 @@ class Rows {
   Piece load_by(const Load& ld, const Reg<Type::b64>& pointer, int i, double outside, const Policy& policy);
   Values across_warps(const Values& values, const Combine& combine);
   Values across_blocks(const Values& values, const Combine& combine);
+  /// How many elements of the row `threads` threads have, from thread `first` of the row on.
+  Reg<Type::f32> elements_of(const Reg<Type::u32>& first, int threads);
   [[nodiscard]] std::int64_t step() const;  ///< bytes between passes
   Predicate both(int i);                    ///< the row is there, and has the elements
 

@@ -81,11 +81,13 @@ Expected<void> run(const Place& place, Call call) {
     return Memory{.data = const_cast<void*>(data), .bytes = elements * size, .on_gpu = on_gpu, .shape = shape};
   };
   std::vector<In> inputs;
+  if (problem.strided) call.scalars.emplace_back(static_cast<std::int64_t>(x.rows));  // one group
   for (const MatrixIn& m : call.inputs) {
     if (problem.strided) {
       const std::uint64_t length = (m.rows - 1) * stride_of(m) + m.columns;
       inputs.emplace_back(View<false>{memory(m.data, length, Shape(length))});
       call.scalars.emplace_back(static_cast<std::int64_t>(stride_of(m)));
+      call.scalars.emplace_back(std::int64_t{0});
     } else {
       inputs.emplace_back(View<false>{memory(m.data, m.rows * m.columns, Shape(m.rows, m.columns))});
     }

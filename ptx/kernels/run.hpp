@@ -21,7 +21,7 @@ struct MatrixOf {
   std::uint64_t stride = 0;
 };
 using MatrixIn = MatrixOf<const void>;
-/// What is written has no gaps.
+/// What is written has no gaps, but for products.
 using MatrixOut = MatrixOf<void>;
 
 struct NormOptions {
@@ -58,9 +58,10 @@ struct ProductOptions {
   bool adds = false;  ///< c, which is f32, is added to where it lies; without a residual then
 };
 /// c = activation(alpha a b + bias) + residual of a [M, K], b [K, N], c [M, N]; bf16 or f16, sums in f32, `out` the same type or
-/// f32. Of K = 0 the sums are 0; such a call allocates, and waits for the GPU. For sm_90a, or the executor. Rows of a and b have
-/// no gaps, a multiple of 8 elements, and begin 16 bytes aligned, as TMA asks: what lies otherwise has to be copied first. Kinds:
-/// argument_dim, bad_tile, argument_memory, argument_alignment, and those of Compiled::run.
+/// f32. Of K = 0 the sums are 0; such a call allocates, and waits for the GPU. For sm_90a, or the executor. Rows may lie apart,
+/// by `stride` of each matrix; those of a and b a multiple of 8 elements, and begin 16 bytes aligned, as TMA asks: what lies
+/// otherwise has to be copied first. c has no memory in common with a or b. Kinds: argument_dim, bad_tile, argument_memory,
+/// argument_alignment, and those of Compiled::run.
 [[nodiscard]] Expected<void> matmul(const Place& place, Type dtype, const MatrixIn& a, const MatrixIn& b, Type out,
                                     const MatrixOut& c, const ProductOptions& options = {});
 

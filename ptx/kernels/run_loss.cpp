@@ -20,7 +20,7 @@ Unexpected misfit(std::string_view operation, std::string message, std::string h
 template <class Void>
 MatrixOf<Void> rows_of(const MatrixOf<Void>& m, std::uint64_t begin, std::uint64_t rows, int bytes) {
   using Byte = std::conditional_t<std::is_const_v<Void>, const std::byte, std::byte>;
-  const std::uint64_t skipped = begin * m.columns * static_cast<std::uint64_t>(bytes);
+  const std::uint64_t skipped = begin * (m.stride == 0 ? m.columns : m.stride) * static_cast<std::uint64_t>(bytes);
   return {m.data == nullptr ? nullptr : static_cast<Byte*>(m.data) + skipped, rows, m.columns, m.stride};
 }
 

@@ -17,20 +17,45 @@ Unexpected misfit(Kind kind, std::string message, std::string hint) {
   return Unexpected{Diagnostic{.kind = kind, .message = cat("`matmul`: ", message)}.hint(std::move(hint))};
 }
 
+constexpr std::size_t most_kernels = 4096;  // kernels
+
 template <class Void>
 std::string sizes(const MatrixOf<Void>& m) {
   return cat(m.rows, " x ", m.columns);
 }
 
+/// Elements from a row to the next.
+template <class Void>
+std::uint64_t pitch_of(const MatrixOf<Void>& m) {
+  return m.stride == 0 ? m.columns : m.stride;
+}
+template <class Void>
+bool has_gaps(const MatrixOf<Void>& m) {
+  return m.rows > 1 && pitch_of(m) != m.columns;
+}
+
 template <class Void>
 Expected<void> check_rows(std::string_view name, const MatrixOf<Void>& m, bool is_copied) {
-  if (m.rows > 1 && m.stride != 0 && m.stride != m.columns)
+  if (m.rows > 1 && (pitch_of(m) < m.columns || pitch_of(m) >> 32 != 0))
     return misfit(Kind::argument_dim, cat("rows of ", name, " have ", m.columns, " elements and lie ", m.stride, " apart"),
-                  "what fits has no gaps between its rows");
-  if (is_copied && m.columns % 8 != 0)
-    return misfit(Kind::argument_dim, cat(name, " is ", sizes(m)),
-                  "what fits has rows of a multiple of 8 elements: pad them with zeros");
+                  "what fits are rows that do not overlap, less than 2^32 elements apart");
+  if (is_copied && pitch_of(m) % 8 != 0)
+    return misfit(Kind::argument_dim,
+                  has_gaps(m) ? cat("rows of ", name, " lie ", m.stride, " apart") : cat(name, " is ", sizes(m)),
+                  "what fits has rows a multiple of 8 elements apart: pad them with zeros");
   return {};
+}
+
+/// Elements that the rows of C and of the residual are aligned to: 8, 4, 2 or 1.
+int apart_of(const MatrixOut& c, int size, const MatrixIn& residual, int residual_size) {
+  std::uint64_t together = 8;
+  const auto add = [&](const auto& m, int bytes) {
+    if (m.data == nullptr) return;
+    const auto place = reinterpret_cast<std::uintptr_t>(m.data) / static_cast<std::uintptr_t>(bytes);
+    together |= place | (m.rows > 1 ? pitch_of(m) : 0);
+  };
+  add(c, size), add(residual, residual_size);
+  return static_cast<int>(together & (~together + 1));
 }
 
 Expected<product::Problem> problem_of(Type dtype, const MatrixIn& a, const MatrixIn& b, Type out, const MatrixOut& c,
@@ -62,23 +87,32 @@ Expected<product::Problem> problem_of(Type dtype, const MatrixIn& a, const Matri
   for (const auto& checked : {check_rows("a", a, true), check_rows("b", b, true), check_rows("c", c, false),
                               check_rows("the residual", o.residual, false)})
     if (!checked) return Unexpected{checked.error()};
+  p.strided = has_gaps(a) || has_gaps(b) || has_gaps(c) || has_gaps(o.residual);
+  p.apart = apart_of(c, isa::bits(out) / 8, o.residual, isa::bits(dtype) / 8);
   return p;
 }
 
-/// The kernel of a recipe, with its scalars, once it is written.
-Expected<Compiled> compiled(const product::Recipe& recipe, const std::vector<launch::Scalar>& scalars) {
+/// The kernel of a recipe, with its scalars, once it is written. Of a strided product one for its sizes, which its descriptors
+/// have; their texts are the same, and so is the machine code.
+Expected<Compiled> compiled(const product::Recipe& recipe, const product::Fixed& sizes,
+                            const std::vector<launch::Scalar>& scalars) {
   static std::mutex mutex;
   static std::map<std::string, Compiled> all;
-  const std::string key = product::name(recipe);
+  std::string key = product::name(recipe);
+  if (recipe.strided)
+    for (const std::uint64_t size :
+         {sizes.m, sizes.n, sizes.k, sizes.a_stride, sizes.b_stride, sizes.c_stride, sizes.residual_stride})
+      key += cat(' ', size);
   {
     const std::lock_guard lock(mutex);
     if (const auto known = all.find(key); known != all.end()) return known->second.with_scalars(scalars);
   }
-  auto written = product::kernel(recipe);
+  auto written = recipe.strided ? product::kernel(recipe, sizes) : product::kernel(recipe);
   if (!written) return Unexpected{std::move(written).error()};
   auto made = compile(std::move(*written), scalars);
   if (!made) return made;
   const std::lock_guard lock(mutex);
+  if (all.size() > most_kernels) all.clear();  // of a program whose sizes never end
   return all.try_emplace(key, std::move(*made)).first->second.with_scalars(scalars);
 }
 
@@ -111,24 +145,37 @@ Expected<void> matmul(const Place& place, Type dtype, const MatrixIn& a, const M
   if (problem->k == 0) return product_of_zeros(place, dtype, *problem, out, c, options);
   const auto recipe = chosen(place, *problem);
   if (!recipe) return Unexpected{recipe.error()};
-  const bool on_gpu = std::holds_alternative<launch::Cuda>(place);
-  const auto memory = [&](const void* data, std::uint64_t rows, std::uint64_t columns, Type type) {
-    const Shape shape = rows == 0 ? Shape(columns) : Shape(rows, columns);
-    const auto bytes = (rows == 0 ? 1 : rows) * columns * static_cast<std::uint64_t>(isa::bits(type) / 8);
+  const bool on_gpu = std::holds_alternative<launch::Cuda>(place), strided = problem->strided;
+  const auto flat = [&](const void* data, std::uint64_t elements, const Shape& shape, Type type) {
+    const auto bytes = elements * static_cast<std::uint64_t>(isa::bits(type) / 8);
     return Memory{.data = const_cast<void*>(data), .bytes = bytes, .on_gpu = on_gpu, .shape = shape};
   };
+  const auto memory = [&](const auto& m, Type type) {
+    if (!strided) return flat(m.data, m.rows * m.columns, Shape(m.rows, m.columns), type);
+    const std::uint64_t length = (m.rows - 1) * pitch_of(m) + m.columns;
+    return flat(m.data, length, Shape(length), type);
+  };
+  const MatrixIn residual = options.adds ? MatrixIn{c.data, c.rows, c.columns, c.stride} : options.residual;
   std::vector<In> inputs;
-  for (const MatrixIn& m : {a, b}) inputs.emplace_back(View<false>{memory(m.data, m.rows, m.columns, dtype)});
-  if (problem->bias) inputs.emplace_back(View<false>{memory(options.bias, 0, problem->n, dtype)});
-  if (problem->residual)
-    inputs.emplace_back(
-        View<false>{memory(options.adds ? c.data : options.residual.data, c.rows, c.columns, options.adds ? out : dtype)});
+  for (const MatrixIn& m : {a, b}) inputs.emplace_back(View<false>{memory(m, dtype)});
+  if (problem->bias) inputs.emplace_back(View<false>{flat(options.bias, problem->n, Shape(problem->n), dtype)});
+  if (problem->residual) inputs.emplace_back(View<false>{memory(residual, options.adds ? out : dtype)});
   std::vector<Out> outputs;
-  outputs.emplace_back(View<true>{memory(c.data, c.rows, c.columns, out)});
+  outputs.emplace_back(View<true>{memory(c, out)});
   const auto number = [](std::uint64_t size) { return launch::Scalar(static_cast<std::int64_t>(size)); };
   std::vector<launch::Scalar> scalars = {number(problem->m), number(problem->n), number(problem->k)};
   if (problem->alpha) scalars.emplace_back(options.alpha);
-  const auto kernel = compiled(*recipe, scalars);
+  if (strided) scalars.push_back(number(pitch_of(c)));
+  if (strided && problem->residual) scalars.push_back(number(pitch_of(residual)));
+  const product::Fixed fixed{.m = problem->m,
+                             .n = problem->n,
+                             .k = problem->k,
+                             .a_stride = pitch_of(a),
+                             .b_stride = pitch_of(b),
+                             .c_stride = pitch_of(c),
+                             .residual_stride = pitch_of(residual),
+                             .processors = problem->processors};
+  const auto kernel = compiled(*recipe, fixed, scalars);
   if (!kernel) return Unexpected{kernel.error()};
   return kernel->run(place, inputs, outputs);
 }

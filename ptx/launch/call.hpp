@@ -82,7 +82,7 @@ Expected<void> run_apart(const KernelImage& image, DeviceId device, std::span<vo
                          std::span<const std::size_t> bytes, ScalarValues scalars, bool keeps_outputs, Library& library) {
   if (device.kind == DeviceId::Kind::cuda) {  // the executor looks by itself
     const LaunchSpec& spec = image.spec();
-    if (auto apart = check_apart(spec.entry, spec.inputs, addresses, bytes); !apart) return apart;
+    if (auto apart = check_apart(spec.entry, spec.inputs, addresses, bytes, spec.inputs_apart); !apart) return apart;
   }
   return run_image(image, device, addresses, bytes, scalars, keeps_outputs, library);
 }

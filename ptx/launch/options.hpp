@@ -33,6 +33,7 @@ struct CompileOptions {
   std::vector<launch::Scalar> scalars{};  ///< values of the parameters behind the pointers; see `Compiled::with_scalars`
   std::vector<Tile> tiles{};  ///< of the tensors, inputs first: a run checks its memory against them; empty: it does not
   std::vector<launch::Alias> aliases{};        ///< outputs that are written where inputs lie
+  std::vector<std::uint32_t> inputs_apart{};   ///< inputs that no output may be; counted from 0
   std::vector<TensorMapOption> tensor_maps{};  ///< where the descriptors made of the tiles do not do
 };
 

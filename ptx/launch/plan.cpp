@@ -75,6 +75,17 @@ Expected<const Specialisation*> Plan::find(std::span<const TensorView> tensors, 
 Expected<void> Plan::check_output(const Specialisation& specialisation, std::size_t index, const TensorView& given,
                                   std::span<const TensorView> inputs, DeviceId device) const {
   if (auto fits = signature_.check_output(index, specialisation.outputs[index], given, inputs, device); !fits) return fits;
+  if (specialisation.image != nullptr && specialisation.outputs[index].bytes != 0) {
+    const auto* const begin = static_cast<const std::byte*>(given.data);
+    for (const std::uint32_t number : specialisation.image->spec().inputs_apart) {
+      const auto* const other = static_cast<const std::byte*>(inputs[number].data);
+      if (begin + specialisation.outputs[index].bytes <= other || other + inputs[number].bytes() <= begin) continue;
+      return Unexpected{Diagnostic{.kind = Kind::argument_memory,
+                                   .message = cat(signature_.output(index), " lies where ", signature_.argument(number),
+                                                  " does, which the kernel reads again when parts of the output are there")}
+                            .hint("what fits is an output with memory of its own")};
+    }
+  }
   const std::optional<std::size_t> input = specialisation.changed_input(index);
   if (!input || given.data == inputs[*input].data) return {};
   return Unexpected{{.kind = Kind::argument_memory,

@@ -83,10 +83,10 @@ class Signature {
   tile::Env fixed_;  ///< sizes given by name, not by a tensor
 };
 
-/// Checks that what a call writes, the memory behind `inputs`, lies apart from the rest: an output may be an input, whole. For
-/// launches by address alone. Kind argument_memory.
+/// Checks that what a call writes, the memory behind `inputs`, lies apart from the rest: an output may be an input, whole, but
+/// none of `inputs_apart`. For launches by address alone. Kind argument_memory.
 Expected<void> check_apart(std::string_view kernel, std::size_t inputs, std::span<void* const> pointers,
-                           std::span<const std::size_t> bytes);
+                           std::span<const std::size_t> bytes, std::span<const std::uint32_t> inputs_apart = {});
 
 /// "float32[M, 512]".
 std::string describe(const Tile& tile);

@@ -209,8 +209,9 @@ Expected<LaunchSpec> SizedKernel::spec(const Sizes& sizes) const {
   }
   auto made = LaunchSpec::make(module, entry, geometry, static_cast<std::uint32_t>(inputs_), options_.outputs, scalars,
                                options_.tiles, sizes, maps);
-  if (!made || options_.aliases.empty()) return made;
-  return made->with_aliases(options_.aliases);
+  if (made && !options_.aliases.empty()) made = made->with_aliases(options_.aliases);
+  if (made && !options_.inputs_apart.empty()) made = made->with_inputs_apart(options_.inputs_apart);
+  return made;
 }
 
 Expected<std::vector<Tile>> SizedKernel::tiles(const Sizes& sizes) const {

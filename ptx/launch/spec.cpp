@@ -23,6 +23,7 @@ constexpr auto later_attributes = all_attributes.subspan(attributes_in_geometry)
 
 constexpr std::string_view magic = "ptxL";
 constexpr std::uint32_t max_entry_bytes = 4096;
+constexpr std::uint32_t no_output = ~std::uint32_t{0};  // of an input that no output may be
 
 /// A non-negative finite value's IEEE pattern, rounded to nearest even; the sign is the caller's.
 std::uint64_t float_bits(double value, int exponent_bits, int mantissa_bits) {
@@ -281,6 +282,15 @@ Expected<LaunchSpec> LaunchSpec::with_aliases(std::vector<Alias> wanted) const {
   return spec;
 }
 
+Expected<LaunchSpec> LaunchSpec::with_inputs_apart(std::vector<std::uint32_t> wanted) const {
+  LaunchSpec spec = *this;
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  spec.inputs_apart = std::move(wanted);
+  if (auto valid = spec.validate(); !valid) return Unexpected{std::move(valid).error()};
+  return spec;
+}
+
 std::vector<std::size_t> LaunchSpec::offsets() const {
   std::vector<std::size_t> found;
   found.reserve(params.size());
@@ -315,6 +325,13 @@ Expected<void> LaunchSpec::validate() const {
       return refuse(Kind::launch_config,
                     cat("kernel `", entry, "` cannot write output ", alias.output, " where input ", alias.input, " lies: it has ",
                         inputs, " inputs and ", outputs, " outputs, and each goes with one other"));
+    }
+  }
+  for (const std::uint32_t input : inputs_apart) {
+    const auto changes = [&](const Alias& alias) { return alias.input == input; };
+    if (input >= inputs || std::any_of(aliases.begin(), aliases.end(), changes)) {
+      return refuse(Kind::launch_config, cat("kernel `", entry, "` cannot have all outputs apart from input ", input, ": it has ",
+                                             inputs, " inputs, and those that it changes are no such"));
     }
   }
   std::size_t descriptors = 0, values = 0;
@@ -364,10 +381,14 @@ std::string LaunchSpec::serialise() const {
   put32(out, outputs);
   put32(out, static_cast<std::uint32_t>(entry.size()));
   out += entry;
-  put32(out, static_cast<std::uint32_t>(aliases.size()));
+  put32(out, static_cast<std::uint32_t>(aliases.size() + inputs_apart.size()));
   for (const Alias& alias : aliases) {
     put32(out, alias.input);
     put32(out, alias.output);
+  }
+  for (const std::uint32_t input : inputs_apart) {
+    put32(out, input);
+    put32(out, no_output);
   }
   put32(out, static_cast<std::uint32_t>(params.size()));
   for (const Param& param : params) {
@@ -403,7 +424,10 @@ Expected<LaunchSpec> LaunchSpec::parse(std::string_view bytes) {
   const std::uint32_t alias_count = in.get32();
   for (std::uint32_t i = 0; in.ok && i < alias_count && i <= max_params; ++i) {
     const std::uint32_t input = in.get32();
-    spec.aliases.push_back({.input = input, .output = in.get32()});
+    if (const std::uint32_t output = in.get32(); output == no_output)
+      spec.inputs_apart.push_back(input);
+    else
+      spec.aliases.push_back({.input = input, .output = output});
   }
   const std::uint32_t count = in.get32();
   for (std::uint32_t i = 0; in.ok && i < count && i <= max_params; ++i) {

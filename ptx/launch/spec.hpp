@@ -101,6 +101,7 @@ struct LaunchSpec {
   std::vector<Param> params;                   ///< in the entry's order
   std::vector<layout::TensorMap> tensor_maps;  ///< of the parameters that are descriptors, in their order
   std::vector<Alias> aliases;                  ///< by output; no input and no output twice
+  std::vector<std::uint32_t> inputs_apart;     ///< inputs that no output may be; ascending
 
   /// The spec of an entry whose parameters are `inputs` + `outputs` pointers, then `scalars`, then descriptors (api: inputs,
   /// outputs, raw parameters, those that describe tensors). The descriptors are those of `maps`, by tensor, or else made from the
@@ -113,6 +114,9 @@ struct LaunchSpec {
   /// The same spec with outputs written where inputs lie. Kind launch_config for an alias of tensors that are not there, or twice
   /// of one.
   [[nodiscard]] Expected<LaunchSpec> with_aliases(std::vector<Alias> aliases) const;
+  /// The same spec of a kernel that reads these inputs again when parts of its outputs are written, so that no output may be one
+  /// of them. Kind launch_config for one that is not there, or that an output is written in.
+  [[nodiscard]] Expected<LaunchSpec> with_inputs_apart(std::vector<std::uint32_t> inputs) const;
   /// The same for a text: every parameter is what the caller says.
   static Expected<LaunchSpec> make(std::string entry, const Geometry& geometry, std::uint32_t inputs, std::uint32_t outputs,
                                    std::vector<Param> scalars = {}, const std::vector<Descriptor>& descriptors = {});

@@ -28,6 +28,12 @@ TEST(LaunchSpec, every_way_of_launching_survives_the_trip) {
     const auto spec = LaunchSpec::make("kernel", geometry, 2, 2).value().with_aliases({{1, 1}, {0, 0}});
     ASSERT_TRUE(spec) << render(spec.error());
     EXPECT_EQ(spec->aliases, (std::vector<Alias>{{0, 0}, {1, 1}}));
+    const auto apart = LaunchSpec::make("kernel", geometry, 3, 1).value().with_aliases({{1, 0}})->with_inputs_apart({2, 0, 2});
+    ASSERT_TRUE(apart) << render(apart.error());
+    EXPECT_EQ(apart->inputs_apart, (std::vector<std::uint32_t>{0, 2}));
+    EXPECT_EQ(LaunchSpec::parse(apart->serialise()).value(), *apart);
+    EXPECT_EQ(apart->with_inputs_apart({1}).error().kind, Kind::launch_config);
+    EXPECT_EQ(apart->with_inputs_apart({3}).error().kind, Kind::launch_config);
     EXPECT_EQ(LaunchSpec::parse(spec->serialise()).value(), *spec);
   }
 }

@@ -22,6 +22,7 @@ struct Boundary {
   std::vector<std::string> tma_tensors;  ///< those whose descriptors are the entry's last parameters
   std::vector<TensorMapSpec> tensor_maps;
   std::vector<AliasSpec> aliases;
+  std::vector<std::uint32_t> inputs_apart;
 };
 
 }  // namespace ptx

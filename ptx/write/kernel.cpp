@@ -126,7 +126,15 @@ void Kernel::launch(KernelSpec& spec, SourceLocation at) {
           at));
   }
   boundary_->tensor_maps = std::move(spec.tensor_maps);
+  for (const std::uint32_t input : spec.inputs_apart) {
+    if (input >= boundary_->in_tiles.size())
+      builder_->fail(diagnose(Kind::bad_declaration,
+                              cat("`inputs_apart` has input ", input, "; kernel `", boundary_->name, "` has ",
+                                  boundary_->in_tiles.size(), ", counted from 0"),
+                              at));
+  }
   boundary_->aliases = std::move(spec.input_output_aliases);
+  boundary_->inputs_apart = std::move(spec.inputs_apart);
 }
 
 void Kernel::declare(const TensorSpec& spec, std::vector<Tile>& tiles, SourceLocation at) {

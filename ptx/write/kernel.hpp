@@ -87,6 +87,7 @@ struct KernelSpec {
   bool tma_by_value = false;  ///< TMA descriptors are parameters themselves, not addresses
   std::vector<TensorMapSpec> tensor_maps{};
   std::vector<AliasSpec> input_output_aliases{};
+  std::vector<std::uint32_t> inputs_apart{};  ///< inputs that no output may be: those read again when parts of it are written
 };
 
 class Tile;       // ptx/tile/tile.hpp

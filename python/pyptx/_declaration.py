@@ -108,6 +108,7 @@ class Declaration:
         tma: str,
         tensor_maps: Mapping[str, TensorMaps] | None,
         input_output_aliases: Mapping[int, int] | None,
+        inputs_apart: Sequence[int],
         attributes: Mapping[str, object],
         module: _module.Module | None,
     ) -> None:
@@ -166,6 +167,9 @@ class Declaration:
             fail("argument_kind", f"`tensor_maps` names `{unknown[0]}`, which is not a tensor of kernel `{self.name}`")
         aliases = _mapping(input_output_aliases, "input_output_aliases", int, is_int, "{0: 0}")
         self.aliases = {int(first): int(second) for first, second in aliases.items()}
+        if isinstance(inputs_apart, str) or not all(is_int(each) for each in inputs_apart):
+            fail("argument_kind", f"`inputs_apart` is `{short(inputs_apart)}`; what fits are numbers of inputs, as in (0, 1)")
+        self.inputs_apart = tuple(sorted({int(each) for each in inputs_apart}))
         self.attributes = {name: _flag(value, name) for name, value in attributes.items()}
 
         specs = (*(self.in_specs or ()), *(self.out_specs or ()))
@@ -181,6 +185,13 @@ class Declaration:
         self.dims = tuple(dict.fromkeys(name for tile in specs for name in tile.symbolic_dims))
 
     def _check_aliases(self) -> None:
+        for number in self.inputs_apart:
+            if number < 0 or (self.has_specs and number >= len(self.in_specs or ())) or number in self.aliases:
+                fail(
+                    "launch_config",
+                    f"`inputs_apart` is `{short(self.inputs_apart)}`; kernel `{self.name}` has no input {number} that it only "
+                    f"reads: its {len(self.in_specs or ())} inputs are counted from 0",
+                )
         for alias in self.aliases.items():
             for number, what, specs in zip(alias, ("input", "output"), (self.in_specs, self.out_specs), strict=True):
                 if number < 0 or (self.has_specs and number >= len(specs or ())):

@@ -58,7 +58,7 @@ class Specialise:
             functions = os.urandom(16).hex()
         launched = [own.block, own.cluster, own.smem, own.extern_smem, *own.attributes.values()]
         text = [own.name, own.arch, own.version, own.raw_params, own.directives, own.tma_by_value]
-        tensors = [own.in_specs, own.out_specs, sorted(own.aliases.items())]
+        tensors = [own.in_specs, own.out_specs, sorted(own.aliases.items()), own.inputs_apart]
         call = [sorted(self.dims.items()), sorted(self.raw)]
         declared = own.in_module._content() if own.in_module else ""
         return repr([functions, launched, text, tensors, call, declared])
@@ -112,6 +112,7 @@ class Launches:
             sizes=sizes,
             maps=[(own.tensors.index(name), own.tensor_map(name, {**template, **env})) for name in own.tensor_maps],
             aliases=own.aliases,
+            inputs_apart=own.inputs_apart,
             attributes=own.attributes,
         )
         self.traces.keep_environment(before)  # functions of the grid may write too

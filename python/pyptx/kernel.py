@@ -67,12 +67,13 @@ class Kernel(_ptx.KernelCall):
         tma: str = "address",
         tensor_maps: Mapping[str, TensorMaps] | None = None,
         input_output_aliases: Mapping[int, int] | None = None,
+        inputs_apart: Sequence[int] = (),
         module: _module.Module | None = None,
         **attributes: Unpack[LaunchAttributes],
     ) -> None:
         self._declared = Declaration(
             fn, arch, version, in_specs, out_specs, grid, block, cluster, smem, raw_params, extern_smem, reqntid, raw_directives,
-            tma=tma, tensor_maps=tensor_maps, input_output_aliases=input_output_aliases,
+            tma=tma, tensor_maps=tensor_maps, input_output_aliases=input_output_aliases, inputs_apart=inputs_apart,
             module=module, attributes=dict(attributes),
         )  # fmt: skip
         self.__name__ = fn.__name__
@@ -116,6 +117,11 @@ class Kernel(_ptx.KernelCall):
     def smem(self) -> int:
         """Dynamic shared memory of a block, in bytes."""
         return self._declared.smem
+
+    @property
+    def inputs_apart(self) -> tuple[int, ...]:
+        """Inputs that no output may be, by number."""
+        return self._declared.inputs_apart
 
     @property
     def input_output_aliases(self) -> dict[int, int]:
@@ -402,8 +408,8 @@ def kernel(
     raw_params: Sequence[tuple[str, str]] | None = None, extern_smem: bool | str = False,
     reqntid: Sequence[int] | None = None, raw_directives: Sequence[tuple[str, Sequence[int]]] | None = None,
     tma: str = "address", tensor_maps: Mapping[str, TensorMaps] | None = None,
-    input_output_aliases: Mapping[int, int] | None = None, module: _module.Module | None = None,
-    **attributes: Unpack[LaunchAttributes],
+    input_output_aliases: Mapping[int, int] | None = None, inputs_apart: Sequence[int] = (),
+    module: _module.Module | None = None, **attributes: Unpack[LaunchAttributes],
 ) -> Callable[[Callable[..., Any]], Kernel]: ...  # fmt: skip
 @with_keywords(keywords_of(Kernel.__init__, after="fn"))
 def kernel(fn: Callable[..., Any] | None = None, **declared: Any) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
@@ -414,6 +420,8 @@ def kernel(fn: Callable[..., Any] | None = None, **declared: Any) -> Kernel | Ca
     ``tma="value"`` passes TMA descriptors themselves, 128 bytes each, in place of their addresses: safe and free of copies to the
     GPU. ``tensor_maps`` are descriptors of tensors by name where those made of the tiles do not do (`TensorMap.tiled`,
     `TensorMap.im2col`). ``input_output_aliases`` (input number to output number) says which inputs the kernel changes in place.
+    ``inputs_apart`` are numbers of inputs that no output may be, as the kernel reads them again when parts of its outputs are
+    written: a call with such an ``out`` is refused.
     ``module`` is the `Module` that it is written into: its text has what that declares, and its body may call that module's
     functions.
 

@@ -90,6 +90,20 @@ def test_products_of_8_bits(m: int, n: int, k: int, kind: str) -> None:
         of_b = of_b.repeat_interleave(128, 0)[:k].repeat_interleave(128, 1)[:, :n]
     expected = (a.double() * of_a) @ (b.double() * of_b)
     hold(kernels.scaled_matmul(a, b, scale_a, scale_b), expected)
+    if kind == "blockwise":  # as torch has them; with M a multiple of 4 they are read where they lie
+        hold(kernels.scaled_matmul(a, b, scale_a.mT.contiguous().mT, scale_b), expected)
+
+
+@products
+@pytest.mark.parametrize("geometry", ["m128_n128_s4_d2_x1_k1_boxes_nt", "m64_n64_s4_d1_x2_k1_boxes_nt_pingpong"])
+def test_groups_in_clusters(geometry: str) -> None:
+    offsets = torch.tensor([0, 130, 131, 700, 1000], device="cuda", dtype=torch.int32)
+    a, weight = drawn(1003, 320), drawn(5, 264, 320, seed=1)
+    kernel = product_of(f"matmul__bf16_bf16_{geometry}_grouped")
+    sizes = sizes_of_product(kernel, Shape(1003, 264, 320, 5, False, (1003, 264)))
+    begins = [0, *offsets.tolist()]
+    parts = [a[begin:end].float() @ w.mT.float() for begin, end, w in zip(begins, begins[1:], weight, strict=False)]
+    hold(kernel(a, weight, offsets, **sizes)[:1000], torch.cat(parts))
 
 
 @products
@@ -171,3 +185,27 @@ def test_cross_entropy_in_place(columns: int) -> None:
     assert gradient.data_ptr() == logits.data_ptr()
     hold(losses, expected.detach(), 1e-5)
     hold(gradient, torch.autograd.grad((expected * scale).sum(), wide)[0])
+
+
+@pytest.mark.parametrize("columns", [131_072, 262_144])
+def test_gradients_of_the_longest_rows(columns: int) -> None:
+    x, w, b = (torch.randn(*shape, device="cuda", requires_grad=True) for shape in ((40, columns), (columns,), (columns,)))
+    g = torch.randn(40, columns, device="cuda")
+    mine = torch.autograd.grad((kernels.layer_norm(x, w, b) * g).sum(), (x, w, b))
+    wanted = torch.autograd.grad(
+        (torch.nn.functional.layer_norm(x.double(), (columns,), w.double(), b.double()) * g).sum(), (x, w, b)
+    )
+    for own, expected in zip(mine, wanted, strict=True):
+        assert float((own - expected).abs().max()) < 1e-4 * max(1.0, float(expected.abs().max()))
+
+
+def test_rows_in_groups_and_torch_func() -> None:
+    x = torch.randn(5, 33, 1200, device="cuda")
+    view, target = x[:, :-1, :1000], torch.randint(0, 1000, (5, 32), device="cuda")
+
+    def expected(logits: Any) -> Any:
+        return torch.nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten())
+
+    own, wanted = (torch.func.grad_and_value(f)(view) for f in (lambda each: kernels.cross_entropy(each, target), expected))
+    assert float((own[1] - wanted[1]).abs()) < 1e-5 and float((own[0] - wanted[0]).abs().max()) < 1e-6
+    assert float((kernels.softmax(view) - view.softmax(-1)).abs().max()) < 1e-6

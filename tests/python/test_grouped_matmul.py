@@ -54,11 +54,13 @@ def test_means_what_float64_does(sizes: str, transposed: bool) -> None:
 @pytest.mark.parametrize(
     "geometry",
     ["m128_n256_s4_d1_x1_k1_boxes", "m64_n64_s3_d1_x1_k1_boxes", "m192_n80_s2_d1_x1_k1_boxes", "m64_n96_s4_d1_x1_k1_pairs",
-     "m128_n16_s8_d1_x1_k1_pairs_swapped", "m64_n64_s4_d1_x1_k1_singles_swapped"],
+     "m128_n16_s8_d1_x1_k1_pairs_swapped", "m64_n64_s4_d1_x1_k1_singles_swapped", "m128_n64_s3_d2_x1_k1_boxes",
+     "m64_n48_s4_d1_x2_k1_pairs", "m64_n64_s3_d2_x2_k1_boxes", "m128_n64_s4_d2_x1_k1_boxes_pingpong"],
 )  # fmt: skip
 def test_each_class_of_recipes(geometry: str) -> None:
-    place, found, _ = geometry.partition("_swapped")
-    kernel = product_of(f"matmul__bf16_bf16_{place}_nt{found}_grouped_relu")
+    *place, last = geometry.split("_")
+    words = f"nt_{last}" if last in ("swapped", "pingpong") else f"{last}_nt"
+    kernel = product_of(f"matmul__bf16_bf16_{'_'.join(place)}_{words}_grouped_relu")
     counts = [3, 0, 129, 64, 0, 200, *[i % 3 for i in range(40)]]
     offsets = np.cumsum(counts, dtype=np.int32)
     m, n, k, groups = int(offsets[-1]) + 5, 200, 264, len(counts)

@@ -70,6 +70,96 @@ def test_rows_that_lie_apart() -> None:
     assert kernels.softmax(x[:0]).shape == (0, 3, 200)
 
 
+def test_rows_in_groups_that_lie_apart() -> None:
+    x = torch.randn(3, 2, 7, 200)
+    for view in (x[:, :, 1:, 8:108], x[:, 0, :5], x[:, :, ::2, :99], x[1:, :, 2:, :96].transpose(0, 1)[:1]):
+        close(kernels.softmax(view), view.softmax(-1))
+        close(kernels.rms_norm(view, residual=view)[0], functional.rms_norm(2 * view, view.shape[-1:], None, 1e-6))
+        close(kernels.swiglu(view, view.contiguous()), functional.silu(view) * view)
+
+
+@pytest.mark.parametrize("columns", [96, 1500])
+def test_gradients_of_rows_in_groups(columns: int) -> None:
+    x, w = torch.randn(3, 5, columns + 4, requires_grad=True), torch.randn(columns, requires_grad=True)
+    target = torch.randint(0, columns, (3, 4))
+
+    def apart() -> Any:
+        return x[:, 1:, :columns]
+
+    for own, expected in (
+        (lambda: kernels.rms_norm(apart(), w), lambda: functional.rms_norm(apart(), (columns,), w, 1e-6)),
+        (lambda: kernels.layer_norm(apart(), w), lambda: functional.layer_norm(apart(), (columns,), w)),
+        (lambda: kernels.softmax(apart()), lambda: apart().softmax(-1)),
+        (lambda: kernels.swiglu(apart()), lambda: functional.silu(apart()[..., : columns // 2]) * apart()[..., columns // 2 :]),
+        (
+            lambda: kernels.cross_entropy(apart(), target, reduction="none"),
+            lambda: functional.cross_entropy(apart().flatten(0, 1), target.flatten(), reduction="none").view(3, 4),
+        ),
+    ):
+        close(own().detach(), expected().detach(), 1e-4)
+        inputs = [each for each in (x, w) if torch.autograd.grad(own().sum(), each, allow_unused=True)[0] is not None]
+        for a, b in zip(gradients(own().square().sum(), inputs), gradients(expected().square().sum(), inputs), strict=True):
+            close(a, b, 5e-4 * max(1.0, float(b.abs().max())))
+    losses, of_logits = kernels.cross_entropy_and_gradient(apart(), target, reduction="sum")
+    close(losses, functional.cross_entropy(apart().flatten(0, 1), target.flatten(), reduction="sum").detach(), 1e-4)
+    assert of_logits.shape == (3, 4, columns)
+
+
+def test_torch_func_differentiates() -> None:
+    x, w, b = torch.randn(6, 64), torch.randn(64), torch.randn(64)
+    target = torch.randint(0, 64, (6,))
+    left, right = torch.randn(6, 64).bfloat16(), torch.randn(32, 64).bfloat16()
+    offsets, groups = torch.tensor([2, 6], dtype=torch.int32), torch.randn(2, 64, 32).bfloat16()
+    cases: list[tuple[Callable[..., Any], Callable[..., Any], tuple[Any, ...], float]] = [
+        (kernels.rms_norm, lambda x, w: functional.rms_norm(x, (64,), w, 1e-6), (x, w), 1e-4),
+        (kernels.layer_norm, lambda x, w, b: functional.layer_norm(x, (64,), w, b), (x, w, b), 1e-4),
+        (kernels.softmax, lambda x: x.softmax(-1), (x,), 1e-4),
+        (kernels.log_softmax, lambda x: x.log_softmax(-1), (x,), 1e-4),
+        (kernels.swiglu, lambda x: functional.silu(x[:, :32]) * x[:, 32:], (x,), 1e-4),
+        (kernels.geglu, lambda x: functional.gelu(x[:, :32], approximate="tanh") * x[:, 32:], (x,), 1e-4),
+        (lambda x: kernels.cross_entropy(x, target), lambda x: functional.cross_entropy(x, target), (x,), 1e-4),
+        (lambda a, b: kernels.matmul(a, b.mT), lambda a, b: a @ b.mT, (left, right), 3e-2),
+        (lambda a, b: kernels.matmul(a, b.mT, activation="silu"), lambda a, b: functional.silu(a @ b.mT), (left, right), 3e-2),
+        (
+            lambda a, b: kernels.grouped_matmul(a, b, offsets),
+            lambda a, b: torch.cat([a[:2] @ b[0], a[2:] @ b[1]]),
+            (left, groups),
+            3e-2,
+        ),
+        (
+            lambda a, b: kernels.linear_cross_entropy(a, b, target % 32),
+            lambda a, b: functional.cross_entropy((a @ b.mT).float(), target % 32),
+            (left, right),
+            3e-2,
+        ),
+        (
+            lambda a, b: kernels.linear_cross_entropy(a, b, target % 32, reduction="none"),
+            lambda a, b: functional.cross_entropy((a @ b.mT).float(), target % 32, reduction="none"),
+            (left, right),
+            3e-2,
+        ),
+    ]
+    for own, expected, inputs, tolerance in cases:
+        places = tuple(range(len(inputs)))
+        mine, value = torch.func.grad_and_value(lambda *x, f=own: f(*x).float().square().sum(), places)(*inputs)
+        theirs, wanted = torch.func.grad_and_value(lambda *x, f=expected: f(*x).float().square().sum(), places)(*inputs)
+        close(value, wanted, tolerance * max(1.0, float(wanted.abs())))
+        for a, c in zip(mine, theirs, strict=True):
+            close(a, c, tolerance * max(1.0, float(c.abs().max())))
+        _, pull = torch.func.vjp(own, *inputs)
+        assert [each.shape for each in pull(torch.ones_like(own(*inputs)))] == [x.shape for x in inputs]
+
+
+@pytest.mark.parametrize("function", [kernels.rms_norm, kernels.softmax, kernels.swiglu])
+def test_second_derivatives_are_refused_where_they_are_asked_for(function: Callable[..., Any]) -> None:
+    x = torch.randn(4, 64, requires_grad=True)
+    (first,) = torch.autograd.grad(function(x).square().sum(), x, create_graph=True)
+    with pytest.raises(PtxRuntimeError, match="a gradient of a gradient"):
+        first.sum().backward()
+    with pytest.raises(PtxRuntimeError, match="a gradient of a gradient"):
+        torch.func.grad(lambda x: torch.func.grad(lambda x: function(x).square().sum())(x).sum())(x.detach())
+
+
 def gradients(loss: Any, inputs: Any) -> Any:
     return torch.autograd.grad(loss, inputs)
 
@@ -101,6 +191,19 @@ def test_gradients(rows: int, columns: int) -> None:
         return y + total.square()
 
     both(with_residual, lambda: functional.rms_norm(x + r, shape, w, 1e-6) + (x + r).square(), x, w, r)
+
+
+@pytest.mark.parametrize("operation", ["rms_norm", "layer_norm"])
+@pytest.mark.parametrize("columns", [131_072, 262_144, 200_001])
+def test_gradients_of_the_longest_rows(operation: str, columns: int) -> None:
+    x, w, b = (torch.randn(*shape, requires_grad=True) for shape in ((3, columns), (columns,), (columns,)))
+    g = torch.randn(3, columns)
+    if operation == "rms_norm":
+        inputs, own, expected = (x, w), kernels.rms_norm(x, w), functional.rms_norm(x, (columns,), w, 1e-6)
+    else:
+        inputs, own, expected = (x, w, b), kernels.layer_norm(x, w, b), functional.layer_norm(x, (columns,), w, b)
+    for a, c in zip(gradients((own * g).sum(), inputs), gradients((expected * g).sum(), inputs), strict=True):
+        close(a, c, 5e-4 * max(1.0, float(c.abs().max())))
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
@@ -211,7 +314,7 @@ def test_compiled_with_gradients() -> None:
     [
         (lambda x: kernels.softmax(x.double()), PtxTypeError, "what fits is float32, float16 or bfloat16"),
         (lambda x: kernels.softmax(x.t()), PtxValueError, "has stride 8"),
-        (lambda x: kernels.softmax(torch.zeros(2, 3, 4).transpose(0, 1)), PtxValueError, "no rows at equal distances"),
+        (lambda x: kernels.softmax(torch.zeros(2, 3, 4, 8).transpose(0, 1)), PtxValueError, "no rows at equal distances"),
         (lambda x: kernels.rms_norm(x, torch.ones(9)), PtxValueError, "`weight` has shape (9,)"),
         (lambda x: kernels.softmax(torch.tensor(1.0)), PtxValueError, "one dimension or more"),
         (lambda x: kernels.cross_entropy(x, torch.zeros(4)), PtxTypeError, "what fits is int64"),

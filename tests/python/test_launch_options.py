@@ -247,6 +247,27 @@ def test_aliases_of_what_is_not_there(aliases, missing):
         increment_kernel(input_output_aliases=aliases)
 
 
+@both
+def test_inputs_that_no_output_may_be(make):
+    increment, x = increment_kernel(inputs_apart=[0]), make()
+    assert increment.inputs_apart == (0,)
+    assert (increment(x) == x + 1).all()
+    assert (increment(x, out=make()) == x + 1).all()
+    with pytest.raises(ValueError, match=r"output 0 .* lies where argument 0 .* does, which the kernel reads again when parts"):
+        increment(x, out=x)
+    assert increment_kernel()(x, out=x) is x
+
+
+@pytest.mark.parametrize("wrong, says", [
+    ({"inputs_apart": (1,)}, "has no input 1 that it only reads: its 1 inputs"), ({"inputs_apart": (-1,)}, "has no input -1"),
+    ({"inputs_apart": (0,), "input_output_aliases": {0: 0}}, "has no input 0 that it only reads"),
+    ({"inputs_apart": "A"}, "`inputs_apart` is `'A'`"),
+])  # fmt: skip
+def test_inputs_apart_that_are_not_there(wrong, says):
+    with pytest.raises((ValueError, TypeError), match=says):
+        increment_kernel(**wrong)
+
+
 def test_a_kernel_that_changes_its_input_has_no_gradient():
     torch = pytest.importorskip("torch")
     increment = increment_kernel(input_output_aliases={0: 0})

@@ -18,6 +18,7 @@ from pyptx.kernels._products import Shape, product_of, sizes_of_product
 HARMLESS = {
     "fence.mbarrier_init.release.cluster;": "the threads meet behind it by a barrier that releases the initialisation, too"
 }
+CONVERGED = {"bar.warp.sync 4294967295;": "behind wgmma's wait a warp is converged, and what its lanes have loaded they have"}
 LAST_STAGE = {
     "@%p0 mbarrier.arrive.shared.b64 %rd12, [%r95];": "a block has one tile: nobody waits for the stage that it reads last"
 }
@@ -41,10 +42,19 @@ CLASSES = {
     "splits": Class("bf16_bf16_m128_n16_s2_d1_x1_k2_pairs_nt_swapped", 16, 128, 512, harmless=HARMLESS | LAST_STAGE),
     "gated": Class("bf16_bf16_m64_n64_s2_d1_x1_k1_boxes_nt_gated_silu", 192, 32, 320, 1),
     "grouped": Class("bf16_bf16_m64_n64_s2_d1_x1_k1_boxes_nt_grouped", 150, 64, 320, 1, 3),
+    "grouped in clusters": Class("bf16_bf16_m64_n64_s2_d2_x1_k1_boxes_nt_grouped", 150, 64, 320, 2, 3),
     "ragged": Class("bf16_bf16_m128_n64_s2_d1_x1_k1_boxes_tn_ragged", 128, 64, 230, 1, 3),
     "pingpong": Class("bf16_bf16_m64_n64_s3_d1_x1_k1_boxes_nt_pingpong", 320, 64, 320, 1),
     "pingpong in clusters": Class("bf16_bf16_m128_n64_s2_d2_x1_k1_boxes_nn_pingpong_bias", 768, 64, 192, 2),
     "promoted": Class("e4m3_bf16_m128_n64_s2_d1_x1_k1_boxes_nt_promoted_blockwise", 256, 64, 640, 1),
+    "scales copied": Class(
+        "e4m3_bf16_m128_n64_s2_d1_x1_k1_boxes_nt_promoted_columnscales_blockwise",
+        256,
+        64,
+        640,
+        1,
+        harmless=HARMLESS | CONVERGED,
+    ),
     "promoted in parts": Class("e4m3_bf16_m64_n256_s2_d1_x1_k1_boxes_nt_promoted_blockwise", 128, 256, 640, 1),
 }
 
@@ -69,8 +79,8 @@ def inputs_of(case: Class) -> list[Any]:
         found.append(np.linspace(rows // case.groups, rows, case.groups).astype(np.int32))
     if is_float8:
         blocks = -(-case.k // 128)
-        found += [np.random.default_rng(i).uniform(0.5, 2, (rows, blocks)).astype(np.float32)
-                  for i, rows in enumerate((case.m, -(-case.n // 128)))]  # fmt: skip
+        shapes = [(blocks, case.m) if "columnscales" in case.recipe else (case.m, blocks), (-(-case.n // 128), blocks)]
+        found += [np.random.default_rng(i).uniform(0.5, 2, shape).astype(np.float32) for i, shape in enumerate(shapes)]
     return found
 
 

@@ -67,6 +67,11 @@ CLASSES = [
     ("m128_n256_s3_d1_x2_k1_boxes", "blockwise", "promoted_"), ("m128_n176_s3_d1_x1_k1_boxes", "tensorwise", "promoted_"),
     ("m64_n64_s3_d1_x1_k4_pairs", "blockwise", "promoted_"), ("m128_n32_s3_d1_x1_k2_pairs", "blockwise", "swapped_promoted_"),
     ("m64_n16_s4_d1_x1_k1_pairs", "blockwise", "swapped_promoted_"),
+    ("m128_n256_s3_d2_x1_k1_boxes", "blockwise", "promoted_columnscales_"),
+    ("m192_n64_s3_d1_x2_k1_boxes", "blockwise", "promoted_columnscales_"),
+    ("m64_n64_s3_d1_x1_k4_pairs", "blockwise", "promoted_columnscales_"),
+    ("m128_n32_s3_d1_x1_k2_pairs", "blockwise", "swapped_promoted_columnscales_"),
+    ("m64_n40_s4_d1_x2_k1_pairs", "blockwise", "swapped_promoted_columnscales_"),
 ]  # fmt: skip
 
 
@@ -79,7 +84,7 @@ def test_each_class_of_recipes(geometry: str, kind: str, words: str) -> None:
     scale_a, scale_b = scales(shape_a, 2), scales(shape_b, 3)
     side = [np.random.default_rng(i).normal(size=s).astype(ml_dtypes.bfloat16) for i, s in enumerate(((n,), (m, n)))]
     sizes = sizes_of_product(kernel, Shape(m, n, k, 1, False, (m, n)))
-    given = [np.ascontiguousarray(scale_a), np.ascontiguousarray(scale_b.T)]
+    given = [np.ascontiguousarray(scale_a.T if "columnscales" in words else scale_a), np.ascontiguousarray(scale_b.T)]
     if kind != "blockwise":
         given = [x.reshape(-1) for x in given]
     result = kernel(a, b, *given, *side, **sizes)
@@ -87,6 +92,21 @@ def test_each_class_of_recipes(geometry: str, kind: str, words: str) -> None:
     hold(result, np.maximum(x, 0) + side[1].astype(np.float64), 8e-3)
     resources = kernel.resources()
     assert resources["spill_stores"] == resources["spill_loads"] == 0
+
+
+@pytest.mark.parametrize(("m", "copied"), [(8, False), (132, False), (6, True)])
+def test_scales_of_blocks_are_read_where_torch_has_them(m: int, copied: bool) -> None:
+    torch: Any = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    n, k = 136, 400
+    a, w = torch.randn(m, k).to(torch.float8_e4m3fn), torch.randn(n, k).to(torch.float8_e4m3fn)
+    scale_a, scale_b = (torch.rand(-(-k // 128), m) + 0.5).mT, (torch.rand(-(-n // 128), -(-k // 128)) + 0.5).mT
+    as_numpy = [x.float().numpy().astype(FLOAT8) for x in (a, w)]
+    wanted = expected("blockwise", as_numpy[0], as_numpy[1].T, scale_a.numpy(), scale_b.numpy())
+    hold(kernels.scaled_matmul(a, w.mT, scale_a, scale_b).float().numpy(), wanted, 8e-3)
+    hold(kernels.scaled_matmul(as_numpy[0], as_numpy[1].T, scale_a.numpy(), scale_b.numpy()), wanted, 8e-3)
+    (taken,) = kernels.explain(kernels.scaled_matmul, a, w.mT, scale_a, scale_b)
+    assert ("columnscales" not in taken.recipe) == copied
 
 
 def test_torch_means_the_same() -> None:

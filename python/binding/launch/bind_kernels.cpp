@@ -100,6 +100,8 @@ kernels::product::Problem product_of(std::string_view dtype, std::string_view ou
       problem.ragged = true;
     else if (word == "promoted")
       problem.promoted = true;
+    else if (word == "columnscales")
+      problem.scales_transposed = true;
     else if (word == "tensorwise")
       problem.scaling = kernels::product::Scaling::tensorwise;
     else if (word == "rowwise")
@@ -129,7 +131,8 @@ nb::tuple product_boundary(std::string_view name) {
   for (const ScalarSpec& scalar : boundary.scalars)
     scalars.append(nb::make_tuple(std::string(isa::name(scalar.type)), scalar.name));
   return nb::make_tuple(tiles_of(boundary.inputs), tiles_of(boundary.outputs), scalars, kernels::product::block(recipe),
-                        kernels::product::cluster(recipe), kernels::product::shared_bytes(recipe), aliases_of(boundary.aliases));
+                        kernels::product::cluster(recipe), kernels::product::shared_bytes(recipe), aliases_of(boundary.aliases),
+                        boundary.inputs_apart);
 }
 
 TracedModule kernel_module(std::string_view name) {
@@ -169,9 +172,9 @@ void bind_products(nb::module_& m) {
            });
   function(m,
            "product_boundary(recipe: str) -> tuple[list[tuple[str, Tile]], list[tuple[str, Tile]], list[tuple[str, str]], int, "
-           "int, int, dict[int, int]]",
+           "int, int, dict[int, int], list[int]]",
            "What a product's kernel takes: inputs, outputs, scalars; threads of a block, blocks of a cluster, bytes of shared "
-           "memory; outputs that lie where inputs do.",
+           "memory; outputs that lie where inputs do; inputs that no output may be.",
            product_boundary);
   function(m, "product_grid(recipe: str, m: int, n: int, batch: int = 1) -> tuple[int, int, int]", "Blocks of a launch.",
            [](std::string_view name, std::uint64_t rows, std::uint64_t columns, std::uint64_t batch) {

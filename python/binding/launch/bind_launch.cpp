@@ -121,7 +121,7 @@ ImageHandle image_of_module(const TracedModule& traced, launch::Dims grid, launc
                             std::uint32_t smem, std::uint32_t inputs, std::uint32_t outputs,
                             const nb::typed<nb::sequence, nb::float_>& scalars, const std::vector<Tile>& tiles,
                             const tile::Env& sizes, const Maps& maps, const Aliases& aliases,
-                            const std::map<std::string, bool>& attributes) {
+                            std::vector<std::uint32_t> inputs_apart, const std::map<std::string, bool>& attributes) {
   const ir::Module& module = traced.accepted.module();
   const ir::Function* entry = module.find(traced.entry);
   if (entry == nullptr) raise(Kind::unknown_kernel, cat("the module has no kernel `", traced.entry, '`'), authors_line());
@@ -135,6 +135,7 @@ ImageHandle image_of_module(const TracedModule& traced, launch::Dims grid, launc
   auto spec = unwrap_here(
       launch::LaunchSpec::make(module, *entry, geometry, inputs, outputs, values, tiles, sizes, descriptors_of(maps)));
   if (!aliases.empty()) spec = unwrap_here(spec.with_aliases(aliases_of(aliases)));
+  if (!inputs_apart.empty()) spec = unwrap_here(spec.with_inputs_apart(std::move(inputs_apart)));
   return ImageHandle::registered(unwrap_here(launch::KernelImage::make(traced.accepted, traced.listing, std::move(spec))));
 }
 
@@ -226,10 +227,12 @@ void bind_image_makers(Class<ImageHandle>& type) {
            nb::arg("block") = launch::Dims{1, 1, 1}, nb::arg("cluster") = launch::Dims{1, 1, 1}, nb::arg("smem") = 0,
            nb::arg("inputs") = 0, nb::arg("outputs") = 0, nb::arg("scalars") = nb::tuple(),
            nb::arg("tiles") = std::vector<Tile>{}, nb::arg("sizes") = tile::Env{}, nb::arg("maps") = Maps{},
-           nb::arg("aliases") = Aliases{}, nb::arg("attributes") = std::map<std::string, bool>{},
+           nb::arg("aliases") = Aliases{}, nb::arg("inputs_apart") = std::vector<std::uint32_t>{},
+           nb::arg("attributes") = std::map<std::string, bool>{},
            "Of a traced module; `inputs` and `outputs` count its tensors, `scalars` are the values of the parameters after them. "
            "Parameters after those are TMA descriptors of tensors: those of `maps`, by the tensor's number, or made of the "
-           "tensors' `tiles` and the `sizes` of their dimensions. `aliases` says which output is written where an input lies; "
+           "tensors' `tiles` and the `sizes` of their dimensions. `aliases` says which output is written where an input lies, "
+           "`inputs_apart` which inputs no output may be; "
            "`attributes` are some of `launch_attributes`.")
       .function(
           "from_text(ptx: str, entry: str, grid: Sequence[int] = [1, 1, 1], block: Sequence[int] = [1, 1, 1], cluster: "

@@ -2,14 +2,15 @@
 
 They run where their arguments are: on a GPU, or for arrays in host memory on the executor. f32, f16 and bf16; between load and
 store everything is f32. Rows are the last dimension, of 1 to 262,144 elements; leading dimensions are taken together. A torch
-tensor whose rows lie apart is read where it lies, as long as a row's elements lie side by side; torch.compile copies it. All are
-differentiable with torch and JAX, but for products with scales and in groups; the gradients of norms keep less of a row at once,
-and go to 96K elements in f32. Unsupported arguments raise; nothing falls back to another library.
+tensor whose rows lie apart is read where it lies, also one whose rows lie in groups that do, as `logits[:, :-1]`, as long as a
+row's elements lie side by side; torch.compile copies it. All are differentiable with torch, torch.func and JAX, products with
+scales in what their docstring says. Unsupported arguments raise; nothing falls back to another library.
 """
 
-# From the top down: _torch; _arrays, of numpy and JAX, with _jax, the rules of gradients; _runs; _library, recipes; _tuned, which
-# is taken, with _tune and _tuning; _checks. Matrix products: _torch_matmul, _matmul with _jax_matmul, the same for _scaled and
-# _grouped; _product_runs; _products, recipes and shapes. Losses: _torch_linear, _linear with _jax_linear, _linear_runs; _loss.
+# From the top down: _torch, with _differentiated, gradients also inside torch.func; _arrays, of numpy and JAX, with _jax, the
+# rules of gradients; _runs; _library, recipes; _tuned, which is taken, with _tune and _tuning; _checks. Matrix products:
+# _torch_matmul, _matmul with _jax_matmul, the same for _scaled and _grouped; _product_runs; _products, recipes and shapes.
+# Losses: _torch_linear, _linear with _jax_linear, _linear_runs; _loss.
 
 from __future__ import annotations
 
@@ -249,12 +250,13 @@ def matmul(
     """``activation(alpha * (a @ b) + bias) + residual`` of a [.., M, K] and b [K, N] or [.., K, N], as `torch.matmul`.
 
     bf16 or f16, the result of the same type or, by ``out_dtype``, f32; sums are f32, and rounded once. ``bias`` is [N],
-    ``residual`` of the result's shape, both of ``a``'s type; ``activation`` is relu, silu, gelu or gelu_tanh, ``alpha`` a number.
-    Matrices may lie transposed, as weights do in ``x @ weight.mT``: they are read where they lie. What has gaps otherwise is
-    copied first, and so is what TMA cannot read: rows of memory of a number of elements that is no multiple of 8, or that begin
-    at addresses which are no multiple of 16 bytes. ``out`` is a torch tensor that the result is written to, and returned. Of K =
-    0 the sums are 0. Needs a Hopper GPU (sm_90a), or the executor. Differentiable with torch and JAX: ``a`` and ``b`` are kept,
-    and an activation is then torch's or JAX's own. TypeError for another element type, ValueError for shapes that do not fit
+    ``residual`` of the result's shape, both of ``a``'s type; ``activation`` is relu, silu, gelu or gelu_tanh, ``alpha`` a
+    number. Matrices may lie transposed, as weights do in ``x @ weight.mT``: they are read where they lie. What has gaps
+    otherwise is copied first, and so is what TMA cannot read: rows of memory of a number of elements that is no multiple of
+    8, or that begin at addresses which are no multiple of 16 bytes. ``out`` is a torch tensor that the result is written to,
+    and returned; it is none of the factors, which are read again when parts of the result are there. Of K = 0 the sums are 0.
+    Needs a Hopper GPU (sm_90a), or the executor. Differentiable with torch and JAX: ``a`` and ``b`` are kept, and an
+    activation is then torch's or JAX's own. TypeError for another element type, ValueError for shapes that do not fit
     together.
     """
     if _is_torch(a):
@@ -298,6 +300,8 @@ def scaled_matmul(
 
     f32 scales, whose shapes say the kind of scaling: one number each; [M, 1] and [1, N], one a row and a column; or
     [M, K / 128] and [K / 128, N / 128], rounded up, one for 128 elements of a row of ``a`` and for 128 x 128 elements of ``b``.
+    Scales of blocks of ``a`` that lie as `torch._scaled_mm` wants them, those of 128 along K side by side, are read where they
+    lie, and copied with the factors, if M is a multiple of 4: the faster way.
     ``b`` is best given as ``weight.mT``, and is copied otherwise. The hardware adds up products of 8-bit elements with about 14
     bits; without ``fast_accumulation``, and always with blocks, sums of 128 products are added up in f32. ``bias`` [N] and
     ``residual`` are of the result's type, or bf16 for f32. With torch differentiable in ``bias``, ``residual`` and in

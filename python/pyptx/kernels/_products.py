@@ -19,7 +19,7 @@ ACTIVATIONS = ("relu", "silu", "gelu", "gelu_tanh")
 @functools.cache
 def product_of(recipe: str) -> Kernel:
     """The kernel of a recipe. ValueError for a name that is none."""
-    inputs, outputs, scalars, threads, cluster, smem, aliases = _ptx.product_boundary(recipe)
+    inputs, outputs, scalars, threads, cluster, smem, aliases, inputs_apart = _ptx.product_boundary(recipe)
 
     def grid(M: int, N: int) -> tuple[int, int, int]:
         return _ptx.product_grid(recipe, M, N)
@@ -42,6 +42,7 @@ def product_of(recipe: str) -> Kernel:
         raw_params=scalars,
         raw_directives=directives,
         input_output_aliases=aliases,
+        inputs_apart=inputs_apart,
         tma="value",
     )
     kernel._launches = Launches(_Written(kernel._declared, recipe))

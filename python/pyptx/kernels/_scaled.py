@@ -46,13 +46,17 @@ def require_float8(shape: Shape, dtypes: tuple[str, str], scales: tuple[str, str
         _ptx.raise_error("argument_rank", "`scaled_matmul` of a batch of matrices `b`", "what fits is a `b` of two dimensions")
 
 
-def words_of(scaling: str, fast: bool, bias: bool, activation: str | None, residual: bool) -> tuple[str, ...]:
-    """What decides the kernel, for `choose_product`."""
+def words_of(
+    scaling: str, fast: bool, bias: bool, activation: str | None, residual: bool, by_columns: bool = False
+) -> tuple[str, ...]:
+    """What decides the kernel, for `choose_product`. `by_columns`: scales of blocks of `a` lie as torch has them, with those of
+    one column side by side."""
     promoted = scaling == "blockwise" or not fast
     named = (
         ("bias", bias),
         ("residual", residual),
         ("promoted", promoted),
+        ("columnscales", by_columns),
         (scaling, True),
         (activation, activation is not None),
     )
@@ -83,7 +87,10 @@ def scaled_matmul(
         scales = [numpy.ascontiguousarray(s) if hasattr(s, "flags") else s for s in scales]
     else:
         scales = [rows_of(scale_a), rows_of(scale_b.swapaxes(0, 1))]
-    has = words_of(scaling, fast, bias is not None, activation, residual is not None)
+    by_columns = scaling == "blockwise" and shape.m % 4 == 0 and is_transposed(scale_a)
+    if by_columns:
+        scales[0] = scale_a.swapaxes(0, 1)
+    has = words_of(scaling, fast, bias is not None, activation, residual is not None, by_columns)
     kernel = chosen_product(FLOAT8, out, shape.m, shape.n, shape.k + missing, 1, has)
     more = [] if bias is None else [bias]
     if residual is not None:

@@ -6,6 +6,7 @@ for each row length, as for many rows, so that a graph serves any number of them
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -18,6 +19,7 @@ from ..torch_support.dynamo import call_number_under_dynamo
 from ..torch_support.operators import register_operators
 from ..torch_support.refusals import raise_to_dynamo
 from . import _checks, _tuned
+from ._differentiated import in_both_forms, once
 from ._library import Has, alignment_of, chosen, is_flat, kernel_of, sizes_of
 from ._loss import Loss
 
@@ -68,10 +70,13 @@ def _again(key: Any, tensors: Sequence[Any]) -> Any:
     if known is None:
         return None
     grad, places = torch.is_grad_enabled(), 0
-    for x in tensors:
-        if type(x) not in _PLAIN or not x.is_contiguous() or (grad and x.requires_grad):
-            return None
-        places |= x.data_ptr()
+    try:
+        for x in tensors:
+            if type(x) not in _PLAIN or not x.is_contiguous() or (grad and x.requires_grad):
+                return None
+            places |= x.data_ptr()
+    except RuntimeError:  # inside torch.func
+        return None
     return None if places & 15 else known[0](*tensors, scalars=known[1])
 
 
@@ -119,27 +124,35 @@ def _launch_strided(operation: str, has: Has, matrices: Sequence[Any], vectors: 
         matrices = [part for m in matrices for part in ((m,) if m.dim() == 2 else (m[:, 0], m[:, 1]))]
         has = tuple(word for word in has if word != "packed")
     x, places, flat = matrices[0], 0, []
-    rows, columns = x.shape
-    kernel_scalars: list[tuple[str, Any]] = [*scalars, ("M", rows), ("N", columns)]
+    columns = x.shape[-1]
+    groups, of_group = next((tuple(m.shape[:2]) for m in matrices if m.dim() == 3), (1, x.shape[0]))
+    rows = groups * of_group
+    kernel_scalars: list[tuple[str, Any]] = [*scalars, ("M", rows), ("N", columns), ("group_rows", max(of_group, 1))]
+    if rows == 0:
+        return launch(operation, has, [m.reshape(0, columns) for m in matrices], vectors, scalars)
     strides = []
     for m in matrices:
-        stride, inner = m.stride()
+        if m.dim() == 3 and tuple(m.shape[:2]) != (groups, of_group):
+            _refuse_distances(operation, "an input", m)
+        between_groups, stride, inner = (m if m.dim() == 3 else m.view(groups, of_group, columns)).stride()
         if inner != 1 and columns > 1:
             _ptx.raise_error(
                 "argument_dim",
                 f"`{operation}` of a tensor whose last dimension has stride {inner}",
                 "what fits has the elements of a row side by side: `.contiguous()` makes such a tensor",
             )
-        if not 0 <= stride < 1 << 32:
-            _ptx.raise_error("argument_dim", f"`{operation}` of rows {stride} elements apart", "what fits is less than 2^32")
-        strides.append(stride)
-        places |= _place(m) | stride * m.element_size()
-        flat.append(m.as_strided(((rows - 1) * stride + columns if rows else 0,), (1,)))
-    if rows == 0:
-        return launch(operation, has, [m.contiguous() for m in matrices], vectors, scalars)
+        for distance in (stride, between_groups):
+            if not 0 <= distance < 1 << 32:
+                _ptx.raise_error(
+                    "argument_dim", f"`{operation}` of rows {distance} elements apart", "what fits is less than 2^32"
+                )
+            places |= distance * m.element_size()
+        strides += [stride, between_groups]
+        places |= _place(m)
+        flat.append(m.as_strided(((groups - 1) * between_groups + (of_group - 1) * stride + columns,), (1,)))
     alignment = alignment_of(columns * x.element_size(), places, *(_place(v) for v in vectors))
     kernel = chosen(operation, _dtype(operation, x), rows, columns, alignment, (*has, "strided"))
-    names = [name for _, name in kernel._declared.raw_params if name.endswith("_stride")]
+    names = [name for _, name in kernel._declared.raw_params if name.endswith("_stride")]  # a tensor's rows', then its groups'
     kernel_scalars += zip(names, strides, strict=True)
     plan, packed = _bound(kernel, tuple(kernel_scalars), rows)
     return plan(*flat, *vectors, scalars=packed)
@@ -164,7 +177,7 @@ def _number_under_dynamo(operation: str, has: Has, dtype: str, columns: Any) -> 
 
 
 def _rows(operation: str, name: str, x: Any, columns: int) -> Any:
-    """`x` as a matrix of its last dimension, where it lies."""
+    """`x` as a matrix of its last dimension, where it lies; rows in groups, as of `x[:, 1:]`, as [groups, rows, columns]."""
     if x.dim() == 2:
         return x
     if _is_compiling():
@@ -172,12 +185,23 @@ def _rows(operation: str, name: str, x: Any, columns: int) -> Any:
     try:
         return x.view(-1, columns)
     except RuntimeError:
-        _ptx.raise_error(
-            "argument_dim",
-            f"`{operation}`: `{name}` has shape {tuple(x.shape)} and strides {tuple(x.stride())}, "
-            "which are no rows at equal distances",
-            "`.contiguous()` makes a tensor that is",
-        )
+        pass
+    shape = x.shape
+    for split in range(1, len(shape) - 1):
+        try:
+            return x.view(math.prod(shape[:split]), math.prod(shape[split:-1]), columns)
+        except RuntimeError:
+            continue
+    return _refuse_distances(operation, name, x)
+
+
+def _refuse_distances(operation: str, name: str, x: Any) -> NoReturn:
+    _ptx.raise_error(
+        "argument_dim",
+        f"`{operation}`: `{name}` has shape {tuple(x.shape)} and strides {tuple(x.stride())}, "
+        "which are no rows at equal distances, and no groups of such",
+        "`.contiguous()` makes a tensor that is",
+    )
 
 
 def _needs_gradient(*tensors: Any) -> bool:
@@ -203,7 +227,7 @@ def norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: flo
     matrix = _rows(operation, "x", x, shape[-1])
     other = None if residual is None else _rows(operation, "residual", residual, shape[-1])
     if _needs_gradient(x, weight, bias, residual):
-        result = _Norm.apply(operation, eps, offset, matrix, weight, bias, other)
+        result = _differentiated_norm(operation, eps, offset, matrix, weight, bias, other)
     else:
         result = _norm(operation, matrix, weight, bias, other, eps, offset)
         if len(shape) == 2 and not _is_compiling():
@@ -256,23 +280,30 @@ def _norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: fl
     return launch(operation, has, matrices, [each for each in (weight, bias) if each is not None], scalars)
 
 
-class _Norm(torch.autograd.Function):  # type: ignore[misc]
+class _Norm:
     """Saves what was normalised (x, or the sum with the residual) and the weight; the backward takes the statistics anew."""
 
     @staticmethod
-    def forward(ctx: Any, operation: str, eps: float, offset: float, x: Any, weight: Any, bias: Any, residual: Any) -> Any:
+    def forward(operation: str, eps: float, offset: float, x: Any, weight: Any, bias: Any, residual: Any) -> Any:
         result = _norm(operation, x, weight, bias, residual, eps, offset)
-        ctx.save_for_backward(x if residual is None else result[1], weight)
-        ctx.operation, ctx.eps, ctx.offset, ctx.has_bias, ctx.has_residual = (
-            operation, eps, offset, bias is not None, residual is not None,
-        )  # fmt: skip
         return result if residual is None else tuple(result)
 
     @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.operation, ctx.eps, ctx.offset, x, weight, bias, residual = inputs
+        ctx.save_for_backward(x if residual is None else output[1], weight)
+        ctx.shapes, ctx.has_bias = (x.shape, None if residual is None else residual.shape), bias is not None
+
+    @staticmethod
+    @once("norm")
     def backward(ctx: Any, *gradients: Any) -> Any:
         x, weight = ctx.saved_tensors
         dx, dweight, dbias = norm_backward(ctx.operation, gradients, x, weight, ctx.has_bias, ctx.eps, ctx.offset)
-        return None, None, None, dx, dweight, dbias, dx if ctx.has_residual else None
+        of_x, of_residual = ctx.shapes
+        return None, None, None, dx.view(of_x), dweight, dbias, None if of_residual is None else dx.view(of_residual)
+
+
+_differentiated_norm = in_both_forms("norm", _Norm)
 
 
 def norm_backward(operation: str, gradients: Sequence[Any], x: Any, weight: Any, bias: bool, eps: float, offset: float) -> Any:
@@ -300,7 +331,7 @@ def softmax(operation: str, x: Any) -> Any:
     shape = x.shape
     matrix = _rows(operation, "x", x, shape[-1])
     if _needs_gradient(x):
-        result = _Softmax.apply(operation, matrix)
+        result = _differentiated_softmax(operation, matrix)
     else:
         result = launch(operation, (), [matrix], ())
         if len(shape) == 2 and not _is_compiling():
@@ -308,18 +339,25 @@ def softmax(operation: str, x: Any) -> Any:
     return result if len(shape) == 2 else result.view(shape)
 
 
-class _Softmax(torch.autograd.Function):  # type: ignore[misc]
+class _Softmax:
     @staticmethod
-    def forward(ctx: Any, operation: str, x: Any) -> Any:
-        y = launch(operation, (), [x], ())
-        ctx.save_for_backward(y)
-        ctx.operation = operation
-        return y
+    def forward(operation: str, x: Any) -> Any:
+        return launch(operation, (), [x], ())
 
     @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.operation, x = inputs
+        ctx.shape = x.shape
+        ctx.save_for_backward(output)
+
+    @staticmethod
+    @once("softmax")
     def backward(ctx: Any, dy: Any) -> Any:
         (y,) = ctx.saved_tensors
-        return None, launch(f"{ctx.operation}_backward", (), [_row_by_row(dy), y], ())
+        return None, launch(f"{ctx.operation}_backward", (), [_row_by_row(dy), y], ()).view(ctx.shape)
+
+
+_differentiated_softmax = in_both_forms("softmax", _Softmax)
 
 
 def _row_by_row(gradient: Any) -> Any:
@@ -336,7 +374,7 @@ _CLASSES = (torch.int64, torch.int32)
 def cross_entropy(logits: Any, target: Any, loss: Loss, reduction: str) -> Any:
     _checks.require_classes(logits, target, reduction, target.dtype in _CLASSES)
     matrix, classes = _rows("cross_entropy", "logits", logits, logits.shape[-1]), target.reshape(-1)
-    losses = _CrossEntropy.apply(loss, matrix, classes) if _needs_gradient(logits) else losses_of(loss, matrix, classes)
+    losses = _differentiated_cross_entropy(loss, matrix, classes) if _needs_gradient(logits) else losses_of(loss, matrix, classes)
     if reduction == "none":
         return losses.view(target.shape)
     return losses.sum() if reduction == "sum" else losses.sum() / (classes != loss.ignore_index).sum()
@@ -361,20 +399,27 @@ def cross_entropy_and_gradient(logits: Any, target: Any, loss: Loss, reduction: 
     return result, gradient.view(logits.shape)
 
 
-class _CrossEntropy(torch.autograd.Function):  # type: ignore[misc]
+class _CrossEntropy:
     """Saves the logits; the backward reads them once more, and writes their gradient, times that of the losses."""
 
     @staticmethod
-    def forward(ctx: Any, loss: Loss, logits: Any, target: Any) -> Any:
-        ctx.save_for_backward(logits, target)
-        ctx.loss = loss
+    def forward(loss: Loss, logits: Any, target: Any) -> Any:
         return losses_of(loss, logits, target)
 
     @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.loss, logits, target = inputs
+        ctx.save_for_backward(logits, target)
+
+    @staticmethod
+    @once("cross_entropy")
     def backward(ctx: Any, gradient: Any) -> Any:
         logits, target = ctx.saved_tensors
         _, of_logits = losses_of(ctx.loss, logits, target, gradient.contiguous())
-        return None, of_logits, None
+        return None, of_logits.view(logits.shape), None
+
+
+_differentiated_cross_entropy = in_both_forms("cross_entropy", _CrossEntropy)
 
 
 # -- gated products
@@ -387,7 +432,7 @@ def gated(operation: str, gate: Any, up: Any) -> Any:
             return result
     matrices, shape, has = _factors(operation, gate, up)
     if _needs_gradient(gate, up):
-        result = _Gated.apply(operation, has, *matrices)
+        result = _differentiated_gated(operation, has, *matrices)
     else:
         result = launch(operation, has, matrices, ())
         if len(shape) == 2 and up is not None and not _is_compiling():
@@ -402,7 +447,10 @@ def _factors(operation: str, gate: Any, up: Any) -> tuple[list[Any], tuple[int, 
     if up is None:
         _checks.require_even(operation, gate)
         columns = shape[-1] // 2
-        return [_rows(operation, "gate", gate, shape[-1]).view(-1, 2, columns)], (*shape[:-1], columns), ("packed",)
+        matrix, halves = _rows(operation, "gate", gate, shape[-1]), (*shape[:-1], columns)
+        if matrix.dim() == 3:  # rows in groups
+            return [matrix[..., :columns], matrix[..., columns:]], halves, ()
+        return [matrix.view(-1, 2, columns)], halves, ("packed",)
     _checks.require_like(operation, "up", up, gate, "gate")
     return [_rows(operation, "gate", gate, shape[-1]), _rows(operation, "up", up, shape[-1])], shape, ()
 
@@ -416,17 +464,28 @@ def gated_e4m3(operation: str, gate: Any, up: Any, given: Any) -> Any:
     return found.view(shape) if given is not None else (found[0].view(shape), found[1].view((*shape[:-1], 1)))
 
 
-class _Gated(torch.autograd.Function):  # type: ignore[misc]
+class _Gated:
     @staticmethod
-    def forward(ctx: Any, operation: str, has: Has, *matrices: Any) -> Any:
-        ctx.save_for_backward(*matrices)
-        ctx.operation, ctx.has = operation, has
+    def forward(operation: str, has: Has, *matrices: Any) -> Any:
         return launch(operation, has, matrices, ())
 
     @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.operation, ctx.has, *matrices = inputs
+        ctx.save_for_backward(*matrices)
+
+    @staticmethod
+    @once("gated product")
     def backward(ctx: Any, dy: Any) -> Any:
-        gradients = launch(f"{ctx.operation}_backward", ctx.has, [_row_by_row(dy), *ctx.saved_tensors], ())
-        return None, None, *(gradients if isinstance(gradients, (tuple, list)) else (gradients,))
+        saved = ctx.saved_tensors
+        gradients = launch(f"{ctx.operation}_backward", ctx.has, [_row_by_row(dy), *saved], ())
+        all_of_them = gradients if isinstance(gradients, (tuple, list)) else (gradients,)
+        if len(all_of_them) != len(saved):  # of a packed one whose rows lie apart: of its halves
+            all_of_them = (torch.stack(list(all_of_them), 1),)
+        return None, None, *[of_one.view(x.shape) for of_one, x in zip(all_of_them, saved, strict=True)]
+
+
+_differentiated_gated = in_both_forms("gated product", _Gated)
 
 
 __all__ = ["cross_entropy", "cross_entropy_and_gradient", "gated", "kernel_of", "launch", "norm", "softmax"]

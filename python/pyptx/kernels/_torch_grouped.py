@@ -9,6 +9,7 @@ import torch
 from .. import _ptx
 from ..torch_support.dynamo import call_number_under_dynamo
 from . import _tuned
+from ._differentiated import in_both_forms, once
 from ._grouped import RAGGED, mean_rows, padding_of_groups, shape_of_gradient, shape_of_groups, words_of_groups
 from ._products import Shape, chosen_product, sizes_of_product
 from ._torch import _PLAIN, _is_compiling, _needs_gradient, _place
@@ -24,7 +25,7 @@ def grouped_matmul(a: Any, b: Any, offsets: Any, activation: str | None, out_dty
     key = (a.shape, b.shape, a.stride(), b.stride(), a.dtype, b.dtype, offsets.dtype, offsets.shape, activation, out_dtype)
     known = _ready.get(key)
     if known is not None and type(a) in _PLAIN and type(b) in _PLAIN and offsets.is_contiguous():
-        aligned = not (a.data_ptr() | b.data_ptr()) & 15
+        aligned = not (_place(a) | _place(b)) & 15
         if aligned and not (torch.is_grad_enabled() and (a.requires_grad or b.requires_grad)):
             return known[0](a, b.mT if known[2] else b, offsets, scalars=known[1])
     return _checked(a, b, offsets, activation, out_dtype, key)
@@ -41,7 +42,7 @@ def _checked(a: Any, b: Any, offsets: Any, activation: str | None, out_dtype: An
     if not shape.batch:  # no group, no rows that are written
         return (a[:, :0] @ a.new_zeros(0, shape.n) + b.sum()).to(out_dtype)
     if _needs_gradient(a, b):
-        sums = _Grouped.apply(shape, a, b, offsets, out_dtype)
+        sums = _differentiated_grouped(shape, a, b, offsets, out_dtype)
         return sums if activation is None else _activations[activation](sums)
     return _product(shape, a, b, offsets, activation, out_dtype, key)
 
@@ -89,15 +90,20 @@ def _gradient_of_b(a: Any, dy: Any, offsets: Any) -> Any:
     return plan(*[_aligned(x) for x in tensors], scalars=packed)
 
 
-class _Grouped(torch.autograd.Function):  # type: ignore[misc]
+class _Grouped:
     """Saves both factors: da is a grouped product too, and db one whose sums are over each group's rows."""
 
     @staticmethod
-    def forward(ctx: Any, shape: Shape, a: Any, b: Any, offsets: Any, out_dtype: Any) -> Any:
-        ctx.save_for_backward(a, b, offsets)
+    def forward(shape: Shape, a: Any, b: Any, offsets: Any, out_dtype: Any) -> Any:
         return _product(shape, a, b, offsets, None, out_dtype)
 
     @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        _, a, b, offsets, _ = inputs
+        ctx.save_for_backward(a, b, offsets)
+
+    @staticmethod
+    @once("grouped_matmul")
     def backward(ctx: Any, dy: Any) -> Any:
         a, b, offsets = ctx.saved_tensors
         half, da, db = dy.to(a.dtype), None, None
@@ -109,3 +115,6 @@ class _Grouped(torch.autograd.Function):  # type: ignore[misc]
         if ctx.needs_input_grad[2]:
             db = _gradient_of_b(a, half, offsets)
         return None, da, db, None, None
+
+
+_differentiated_grouped = in_both_forms("grouped_matmul", _Grouped)

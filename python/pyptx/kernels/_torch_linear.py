@@ -13,10 +13,11 @@ import torch
 from ..errors import PtxError
 from ..torch_support import state
 from ..torch_support.refusals import raise_to_dynamo
+from ._differentiated import in_both_forms, once
 from ._linear import require_linear, rows_of_chunk
 from ._loss import Loss
 from ._products import shape_of
-from ._torch import _CLASSES, _is_compiling, _needs_gradient, _rows, launch, losses_of
+from ._torch import _CLASSES, _is_compiling, _needs_gradient, _place, launch, losses_of
 from ._torch_matmul import _HALVES, Epilogue, _product, matmul
 
 Wanted = tuple[bool, bool, bool]  # the gradients of x, weight, bias
@@ -24,7 +25,7 @@ Wanted = tuple[bool, bool, bool]  # the gradients of x, weight, bias
 
 def linear_cross_entropy(x: Any, weight: Any, bias: Any, target: Any, loss: Loss, reduction: str, chunk: int | None) -> Any:
     require_linear(x, weight, bias, target, reduction, x.dtype in _HALVES, target.dtype in _CLASSES)
-    matrix, classes = _rows("linear_cross_entropy", "x", x, x.shape[-1]), target.reshape(-1)
+    matrix, classes = x.reshape(-1, x.shape[-1]), target.reshape(-1)
     rows = _constant_chunk(slice(weight.shape[0]), chunk) if _is_compiling() else rows_of_chunk(weight.shape[0], chunk)
     if not _needs_gradient(x, weight, bias):
         losses = _losses(loss, rows, matrix, weight, bias, classes)
@@ -34,8 +35,8 @@ def linear_cross_entropy(x: Any, weight: Any, bias: Any, target: Any, loss: Loss
         return losses.view(target.shape)
     wanted = (x.requires_grad, weight.requires_grad, bias is not None and bias.requires_grad)
     if reduction == "none":
-        return _Losses.apply(loss, rows, wanted, matrix, weight, bias, classes).view(target.shape)
-    return _Total.apply(loss, rows, wanted, reduction == "mean", matrix, weight, bias, classes)[0]
+        return _differentiated_losses(loss, rows, wanted, matrix, weight, bias, classes).view(target.shape)
+    return _differentiated_total(loss, rows, wanted, reduction == "mean", matrix, weight, bias, classes)[0]
 
 
 @state.constant
@@ -96,28 +97,36 @@ def _gradients(
     )
 
 
-class _Losses(torch.autograd.Function):  # type: ignore[misc]
+class _Losses:
     """Saves its arguments; the backward makes the logits once more."""
 
     @staticmethod
-    def forward(ctx: Any, loss: Loss, chunk: int, wanted: Wanted, x: Any, weight: Any, bias: Any, target: Any) -> Any:
-        ctx.save_for_backward(x, weight, bias, target)
-        ctx.loss, ctx.chunk, ctx.wanted = loss, chunk, wanted
+    def forward(loss: Loss, chunk: int, wanted: Wanted, x: Any, weight: Any, bias: Any, target: Any) -> Any:
         return _losses(loss, chunk, x, weight, bias, target)
 
     @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.loss, ctx.chunk, ctx.wanted, x, weight, bias, target = inputs
+        ctx.save_for_backward(x, weight, bias, target)
+
+    @staticmethod
+    @once("linear_cross_entropy")
     def backward(ctx: Any, gradient: Any) -> Any:
         x, weight, bias, target = ctx.saved_tensors
         found = _gradients(ctx.loss, ctx.chunk, ctx.wanted, x, weight, bias, target, gradient.contiguous(), x.dtype)
         return None, None, None, *found[1:], None
 
 
-class _Total(torch.autograd.Function):  # type: ignore[misc]
-    """The sum of the losses, or their mean. Keeps the gradients, which come with them; the backward multiplies them where they
-    lie, by a kernel that does nothing if it is given 1, and gives them away."""
+_differentiated_losses = in_both_forms("linear_cross_entropy", _Losses)
+
+
+class _Total:
+    """The sum of the losses, or their mean; then for the backward alone the rows that count, where the gradients are to be
+    divided by them, and the gradients, which come with the losses. The backward multiplies them where they lie, by a kernel that
+    does nothing if it is given 1, and gives them away."""
 
     @staticmethod
-    def forward(ctx: Any, loss: Loss, chunk: int, wanted: Wanted, mean: bool, x: Any, weight: Any, bias: Any, target: Any) -> Any:
+    def forward(loss: Loss, chunk: int, wanted: Wanted, mean: bool, x: Any, weight: Any, bias: Any, target: Any) -> Any:
         scale = torch.ones(target.shape, dtype=torch.float32, device=x.device)
         counts = (target != loss.ignore_index).sum() if mean else 1
         # Of f16, gradients that were divided before they are summed would fall below its least number.
@@ -125,17 +134,24 @@ class _Total(torch.autograd.Function):  # type: ignore[misc]
         if mean and not late:
             scale = scale / counts
         losses, *found = _gradients(loss, chunk, wanted, x, weight, bias, target, scale, torch.float32 if late else x.dtype)
-        ctx.save_for_backward(x, weight, bias, target, counts if mean and late else None)
-        ctx.found, ctx.dtype, ctx.mean = found, x.dtype, mean
-        ctx.loss, ctx.chunk, ctx.wanted = loss, chunk, wanted
         total = losses.sum()
-        return (total / counts if mean else total,)
+        return total / counts if mean else total, counts if mean and late else None, *found
 
     @staticmethod
-    def backward(ctx: Any, gradient: Any) -> Any:
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.loss, ctx.chunk, ctx.wanted, ctx.mean, x, weight, bias, target = inputs
+        _, counts, *ctx.found = output
+        ctx.mark_non_differentiable(*[each for each in output[1:] if each is not None])
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(x, weight, bias, target, counts)
+        ctx.dtype = x.dtype
+
+    @staticmethod
+    @once("linear_cross_entropy")
+    def backward(ctx: Any, gradient: Any, *_: Any) -> Any:
         x, weight, bias, target, counts = ctx.saved_tensors
         found, factor = ctx.found, gradient if counts is None else gradient / counts.clamp(min=1)  # of no row: zeros
-        if _is_compiling() or counts is not None:
+        if _is_compiling() or counts is not None or not _place(gradient):  # the last: inside torch.func
             found = [None if each is None else (each * factor).to(ctx.dtype) for each in found]
         elif found is None:  # a second backward: the gradients were given away, so they are made again
             scale = gradient.expand(target.shape)
@@ -147,6 +163,9 @@ class _Total(torch.autograd.Function):  # type: ignore[misc]
                 if each is not None:
                     launch("rescale", ("in_place",), [each if each.dim() == 2 else each.view(1, -1)], [gradient.view(1)])
         return None, None, None, None, *found, None
+
+
+_differentiated_total = in_both_forms("linear_cross_entropy", _Total)
 
 
 __all__ = ["linear_cross_entropy"]

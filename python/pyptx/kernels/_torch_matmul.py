@@ -16,6 +16,7 @@ from ..torch_support import state
 from ..torch_support.dynamo import call_number_under_dynamo
 from ..torch_support.refusals import raise_to_dynamo
 from . import _checks, _tuned
+from ._differentiated import in_both_forms
 from ._products import Shape, chosen_product, padding_of, require_alpha, require_epilogue, shape_of, sizes_of_product
 from ._torch import _PLAIN, _is_compiling, _needs_gradient, _place
 from ._torch import gated as gated_halves
@@ -58,11 +59,14 @@ def matmul(
         plan, packed, a_transposed, b_transposed = known
         tensors = [a, b] if bias is None and residual is None else [x for x in (a, b, bias, residual) if x is not None]
         grad, places, plain = torch.is_grad_enabled(), 0, True
-        for x in tensors:
-            if type(x) not in _PLAIN or (grad and x.requires_grad):
-                plain = False
-                break
-            places |= x.data_ptr()
+        try:
+            for x in tensors:
+                if type(x) not in _PLAIN or (grad and x.requires_grad):
+                    plain = False
+                    break
+                places |= x.data_ptr()
+        except RuntimeError:  # inside torch.func
+            plain = False
         if plain and not places & 15 and all([x.is_contiguous() for x in tensors[2:]]):
             if a_transposed:
                 tensors[0] = a.mT
@@ -107,35 +111,17 @@ def _into(shape: Shape, a: Any, b: Any, to: Epilogue, needs_gradient: bool) -> A
             f"`matmul`: `out` is {out.dtype} of shape {tuple(out.shape)}, and the result {to.out_dtype} of {shape.result}",
             "what fits is a tensor of the result's type and shape",
         )
-    for name, factor in (("a", a), ("b", b)):
-        if not _is_compiling() and _overlap(out, factor):
-            _ptx.raise_error(
-                "argument_memory",
-                f"`matmul`: `out` and `{name}` have memory in common; `{name}` is read again when parts of the result are there",
-                "what fits is an `out` with memory of its own, or no `out`",
-            )
     if _is_compiling() or not out.is_contiguous() or _place(out) & 15:
         return out.copy_(_product(shape, a, b, to._replace(out=None)))
     _product(shape, a, b, to)
     return out
 
 
-def _overlap(x: Any, y: Any) -> bool:
-    """Whether what lies between the first element and the last of one meets that of the other."""
-    if not x.numel() or not y.numel():
-        return False
-    ends = [
-        _place(each) + each.element_size() * (1 + sum((n - 1) * s for n, s in zip(each.shape, each.stride(), strict=True)))
-        for each in (x, y)
-    ]
-    return bool(x.device == y.device and _place(x) < ends[1] and _place(y) < ends[0])
-
-
 def _differentiable(shape: Shape, a: Any, b: Any, to: Epilogue) -> Any:
     # what the activation is of has to be kept, so it comes after the product
     plain = to.activation is None and not to.gated
     whole = shape_of(a.shape, b.shape) if to.gated else shape
-    sums = _Matmul.apply(whole, a, b, to.bias, to.residual if plain else None, to.out_dtype, to.alpha)
+    sums = _differentiated_matmul(whole, a, b, to.bias, to.residual if plain else None, to.out_dtype, to.alpha)
     if plain:
         return sums
     if to.gated and to.activation in _GATED:
@@ -250,15 +236,18 @@ def _number_under_dynamo(
         raise_to_dynamo(error)
 
 
-class _Matmul(torch.autograd.Function):  # type: ignore[misc]
+class _Matmul:
     """Saves both factors: da = dy b', db = a' dy, in the products' own layouts, without copies."""
 
     @staticmethod
-    def forward(ctx: Any, shape: Shape, a: Any, b: Any, bias: Any, residual: Any, out_dtype: Any, alpha: float) -> Any:
-        ctx.save_for_backward(a, b)
-        ctx.alpha = alpha
-        ctx.shape, ctx.has_bias, ctx.residual_dtype = shape, bias is not None, None if residual is None else residual.dtype
+    def forward(shape: Shape, a: Any, b: Any, bias: Any, residual: Any, out_dtype: Any, alpha: float) -> Any:
         return _product(shape, a, b, Epilogue(bias, None, residual, out_dtype, alpha=alpha))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.shape, a, b, bias, residual, _, ctx.alpha = inputs
+        ctx.save_for_backward(a, b)
+        ctx.has_bias, ctx.residual_dtype = bias is not None, None if residual is None else residual.dtype
 
     @staticmethod
     def backward(ctx: Any, dy: Any) -> Any:
@@ -274,6 +263,9 @@ class _Matmul(torch.autograd.Function):  # type: ignore[misc]
             dbias = dy.flatten(0, -2).sum(0).to(a.dtype)
         of_residual = dy.to(ctx.residual_dtype) if ctx.residual_dtype is not None and ctx.needs_input_grad[4] else None
         return None, da, db, dbias, of_residual, None, None
+
+
+_differentiated_matmul = in_both_forms("matmul", _Matmul)
 
 
 __all__ = ["matmul"]

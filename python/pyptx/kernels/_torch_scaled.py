@@ -40,8 +40,11 @@ def scaled_matmul(
     if known is not None and type(a) in _PLAIN and type(b) in _PLAIN:
         tensors = [x for x in (a, b.mT, scale_a.reshape(-1), scale_b.reshape(-1), bias, residual) if x is not None]
         places = 0
-        for x in tensors:
-            places |= x.data_ptr()
+        try:
+            for x in tensors:
+                places |= x.data_ptr()
+        except RuntimeError:  # inside torch.func
+            places = 1
         if not places & 15 and all([x.is_contiguous() for x in tensors]):
             return known[0](*tensors, scalars=known[1])
     return _checked(a, b, scale_a, scale_b, bias, activation, residual, out_dtype, fast, key)
@@ -97,18 +100,20 @@ def _checked(
     missing = padding_of_float8(shape.k)
     left = _padded(a.contiguous().flatten(0, -2), missing)
     right = _padded(b.mT.contiguous(), missing)
+    by_columns = False
     if scaling == "tensorwise":
         scales = [scale_a.reshape(1), scale_b.reshape(1)]
     elif scaling == "rowwise":
         scales = [scale_a.reshape(-1).expand(shape.m).contiguous(), scale_b.reshape(-1).expand(shape.n).contiguous()]
     else:
-        scales = [scale_a.contiguous(), scale_b.mT.contiguous()]
+        by_columns = not _is_compiling() and shape.m % 4 == 0 and not scale_a.is_contiguous() and scale_a.mT.is_contiguous()
+        scales = [scale_a.mT if by_columns else scale_a.contiguous(), scale_b.mT.contiguous()]
     tensors = [left, right, *scales]
     if bias is not None:
         tensors.append(bias.contiguous())
     if residual is not None:
         tensors.append(residual.contiguous().view(shape.m, shape.n))
-    k, has = shape.k + missing, words_of(scaling, fast, bias is not None, activation, residual is not None)
+    k, has = shape.k + missing, words_of(scaling, fast, bias is not None, activation, residual is not None, by_columns)
     if _is_compiling():
         number, _ = _number_under_dynamo(FLOAT8, str(out_dtype), rows_like(shape.m), slice(shape.n), slice(k), has)
         return call_number_under_dynamo(number, tensors, ()).view(shape.result)
