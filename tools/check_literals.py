@@ -33,10 +33,10 @@ OTHER_WORDS = {
     "text/parser.cpp": "alias",
     "text/print.cpp": "alias",
     "tool/debug.cpp": "warp",  # of a breakpoint
-    "vgpu/launch.cpp": "cluster",  # of a launch
-    "vgpu/machine.cpp": "fma",  # of the host
-    "vgpu/program.cpp": "full",  # of checks
-    "vgpu/rules.cpp": "full",  # of checks
+    "vgpu/machine/launch.cpp": "cluster",  # of a launch
+    "vgpu/machine/machine.cpp": "fma",  # of the host
+    "vgpu/decode/program.cpp": "full",  # of checks
+    "vgpu/findings/rules.cpp": "full",  # of checks
 }
 
 NOT_LOOKED_AT = re.compile(r"(base|cuda|layout|tile|write)/|isa/(table|gen|ptxas)/|vgpu/ops/|.*/testing/|.*_test\.cpp$")

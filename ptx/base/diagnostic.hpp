@@ -60,7 +60,7 @@ struct ExecutionPoint {
     std::string element = {};  ///< of a region whose shape is known, or a .shared variable: "x[3, 17]", "tile + 0x10"
     std::string proxy = {};    ///< "generic" or "async" (manual: "Proxies"); empty where nobody looked
   };
-  std::string rule;  ///< that was broken: "P-01" (ptx/vgpu/rules.hpp); empty where none was
+  std::string rule;  ///< that was broken: "P-01" (ptx/vgpu/findings/rules.hpp); empty where none was
   std::string kernel;
   std::string instruction;     ///< its opcode: "ld.global.v4.b32"
   std::uint32_t ptx_line = 0;  ///< of the listing or of the text that was read; 0: not known

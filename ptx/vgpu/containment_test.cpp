@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <random>
 
-#include "ptx/vgpu/kernel_memory.hpp"
+#include "ptx/vgpu/memory/kernel_memory.hpp"
 #include "ptx/vgpu/testing/kernel.hpp"
 #include "tests/fuzz/contained.hpp"
 #include "tests/fuzz/hostile.hpp"

@@ -18,10 +18,10 @@
 #include "ptx/base/base.hpp"
 #include "ptx/check/check.hpp"
 #include "ptx/ir/ir.hpp"
-#include "ptx/vgpu/exploration.hpp"
-#include "ptx/vgpu/observer.hpp"
-#include "ptx/vgpu/rules.hpp"
-#include "ptx/vgpu/session.hpp"
+#include "ptx/vgpu/findings/rules.hpp"
+#include "ptx/vgpu/machine/exploration.hpp"
+#include "ptx/vgpu/machine/observer.hpp"
+#include "ptx/vgpu/session/session.hpp"
 #include "ptx/vgpu/timeline/timeline.hpp"
 
 namespace ptx::vgpu {

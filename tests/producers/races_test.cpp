@@ -63,6 +63,14 @@ const std::map<std::string, std::string> ordered_threads = {
      "the three warps beside the one that loads wait for each phase of a stage, and nobody waits for them: one that "
      "is two rounds behind takes a phase for the one before, and waits for ever"}};
 
+// What only threads in another order show.
+const std::map<std::string, std::map<std::string, std::string>> known_at_random = {
+    {"asynchronous",
+     {{"W-01",
+       "sm_75: of the lanes that come to libcu++'s barrier together one arrives for all, whom match.any.sync elects: it orders "
+       "no "
+       "memory, so what the others have loaded may still be on its way when the stage is filled again"}}}};
+
 // To the others it does not matter in which order threads and asynchronous copies go on: the same memory, and nothing new is
 // found.
 TEST_P(RandomRuns, AreTheSame) {
@@ -74,6 +82,8 @@ TEST_P(RandomRuns, AreTheSame) {
     std::set<std::string> rules;
     for (const Diagnostic& finding : right[i].findings) rules.insert(rule_of(finding));
     if (rules.contains("R-wr")) rules.insert("R-rw");  // the same race, where the store comes behind the load
+    if (const auto more = known_at_random.find(GetParam()); more != known_at_random.end())
+      for (const auto& [rule, why] : more->second) rules.insert(rule);
     for (const Diagnostic& finding : runs[i].findings)
       EXPECT_TRUE(rules.contains(rule_of(finding))) << runs[i].name << ": " << render(finding);
     if (ordered_results.contains(GetParam())) continue;

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "ptx/vgpu/async/queue.hpp"
-#include "ptx/vgpu/machine.hpp"
+#include "ptx/vgpu/machine/machine.hpp"
 #include "ptx/vgpu/races/detector.hpp"
 
 namespace ptx::vgpu::async {

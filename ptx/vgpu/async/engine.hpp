@@ -15,7 +15,7 @@
 
 #include "ptx/layout/layout.hpp"
 #include "ptx/vgpu/async/reduction.hpp"
-#include "ptx/vgpu/memory.hpp"
+#include "ptx/vgpu/memory/memory.hpp"
 
 namespace ptx::vgpu::races {
 struct Issue;

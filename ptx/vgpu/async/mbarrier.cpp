@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ptx/vgpu/cluster.hpp"
-#include "ptx/vgpu/code.hpp"
-#include "ptx/vgpu/exploration.hpp"
+#include "ptx/vgpu/decode/code.hpp"
+#include "ptx/vgpu/machine/cluster.hpp"
+#include "ptx/vgpu/machine/exploration.hpp"
+#include "ptx/vgpu/machine/waiting.hpp"
 #include "ptx/vgpu/races/detector.hpp"
-#include "ptx/vgpu/waiting.hpp"
 
 namespace ptx::vgpu::mbarrier {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "ptx/vgpu/machine.hpp"
+#include "ptx/vgpu/machine/machine.hpp"
 
 namespace ptx::vgpu::async {
 namespace {

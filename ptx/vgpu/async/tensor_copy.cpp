@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ptx/vgpu/async/engine.hpp"
-#include "ptx/vgpu/machine.hpp"
+#include "ptx/vgpu/machine/machine.hpp"
 
 namespace ptx::vgpu::async {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "ptx/vgpu/machine.hpp"
+#include "ptx/vgpu/machine/machine.hpp"
 
 namespace ptx::vgpu {
 

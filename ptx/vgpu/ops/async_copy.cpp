@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "ptx/vgpu/async/queue.hpp"
-#include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
 #include "ptx/vgpu/ops/reductions.hpp"
 #include "ptx/vgpu/races/detector.hpp"
 

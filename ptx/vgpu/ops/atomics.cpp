@@ -4,13 +4,13 @@
 #include <atomic>
 #include <mutex>
 
-#include "ptx/vgpu/exploration.hpp"
+#include "ptx/vgpu/machine/exploration.hpp"
+#include "ptx/vgpu/machine/schedule.hpp"
+#include "ptx/vgpu/memory/undefined.hpp"
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/ops/map.hpp"
 #include "ptx/vgpu/ops/strong.hpp"
 #include "ptx/vgpu/ops/updates.hpp"
-#include "ptx/vgpu/schedule.hpp"
-#include "ptx/vgpu/undefined.hpp"
 
 namespace ptx::vgpu {
 namespace {

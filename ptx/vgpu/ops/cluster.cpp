@@ -1,8 +1,8 @@
 // Addresses in the shared memory of a cluster's blocks (rows: ptx/isa/table/data_movement.hpp). How they lie: cluster_part in
-// ptx/vgpu/memory.hpp.
+// ptx/vgpu/memory/memory.hpp.
 #include <algorithm>
 
-#include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
 #include "ptx/vgpu/ops/map.hpp"
 
 namespace ptx::vgpu {

@@ -2,12 +2,12 @@
 // are is a matter of time; here they are handed out in their order, to whoever asks first.
 #include <cstring>
 
-#include "ptx/vgpu/cluster.hpp"
-#include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
+#include "ptx/vgpu/machine/cluster.hpp"
+#include "ptx/vgpu/machine/schedule.hpp"
+#include "ptx/vgpu/memory/undefined.hpp"
 #include "ptx/vgpu/ops/map.hpp"
 #include "ptx/vgpu/ops/reductions.hpp"
-#include "ptx/vgpu/schedule.hpp"
-#include "ptx/vgpu/undefined.hpp"
 
 namespace ptx::vgpu {
 namespace {

@@ -1,9 +1,9 @@
 // .sync instructions: the lanes that a membermask names come together, give their values and take their results.
 #pragma once
 
-#include "ptx/vgpu/decoding.hpp"
-#include "ptx/vgpu/schedule.hpp"
-#include "ptx/vgpu/waiting.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
+#include "ptx/vgpu/machine/schedule.hpp"
+#include "ptx/vgpu/machine/waiting.hpp"
 
 namespace ptx::vgpu {
 

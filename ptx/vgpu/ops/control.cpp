@@ -1,8 +1,8 @@
 // Flow of control (rows: ptx/isa/table/control.hpp).
-#include "ptx/vgpu/decoding.hpp"
-#include "ptx/vgpu/helper_steps.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
+#include "ptx/vgpu/decode/helper_steps.hpp"
+#include "ptx/vgpu/machine/schedule.hpp"
 #include "ptx/vgpu/ops/host_functions.hpp"
-#include "ptx/vgpu/schedule.hpp"
 
 namespace ptx::vgpu {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "ptx/isa/isa.hpp"
 #include "ptx/num/num.hpp"
+#include "ptx/vgpu/machine/specials.hpp"
 #include "ptx/vgpu/ops/map.hpp"
-#include "ptx/vgpu/specials.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -3,12 +3,12 @@
 #include <atomic>
 
 #include "ptx/isa/isa.hpp"
+#include "ptx/vgpu/machine/schedule.hpp"
+#include "ptx/vgpu/memory/undefined.hpp"
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/ops/map.hpp"
 #include "ptx/vgpu/ops/strong.hpp"
 #include "ptx/vgpu/races/detector.hpp"
-#include "ptx/vgpu/schedule.hpp"
-#include "ptx/vgpu/undefined.hpp"
 
 namespace ptx::vgpu {
 namespace {

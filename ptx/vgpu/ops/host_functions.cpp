@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <mutex>
 
-#include "ptx/vgpu/heap.hpp"
+#include "ptx/vgpu/findings/report.hpp"
+#include "ptx/vgpu/memory/heap.hpp"
 #include "ptx/vgpu/ops/access.hpp"
-#include "ptx/vgpu/report.hpp"
 
 namespace ptx::vgpu {
 namespace {
@@ -90,6 +90,7 @@ struct Conversion {
   bool star_width = false, star_precision = false, has_precision = false;
   int width = 0, precision = 0;
   bool wide = false;  // an integer of 64 bits
+  int bits = 32;      // of one that is not: 16 with an h, 8 with two
   char kind = 0;      // 0: none that is known
 };
 constexpr int widest = 4096;
@@ -114,10 +115,16 @@ Conversion read_conversion(std::string_view format, std::size_t& at) {
     if (!c.star_precision) c.precision = number();
   }
   for (; next() != 0 && std::string_view("hlLjzt").find(next()) != std::string_view::npos; ++at)
-    if (next() != 'h' && next() != 'L') c.wide = true;  // a long has 64 bits
+    if (next() == 'h')
+      c.bits = std::max(c.bits / 2, 8);
+    else if (next() != 'L')
+      c.wide = true;  // a long has 64 bits
   if (next() != 0 && std::string_view("diouxXcsfFeEgGaAp").find(next()) != std::string_view::npos) c.kind = format[at++];
   return c;
 }
+
+// The lowest bits as a signed number: `%hd` prints 16 of them, and an H200's driver does.
+long long signed_of(std::uint32_t value, int bits) { return static_cast<std::int32_t>(value << (32 - bits)) >> (32 - bits); }
 
 template <class Value>
 std::string convert(const Conversion& c, const std::string& length, Value value) {
@@ -179,9 +186,9 @@ std::optional<std::string> format_text(Thread& thread, std::string_view format, 
     } else if (c.kind == 'c') {
       out += convert(c, "", static_cast<int>(*value));
     } else if (c.kind == 'd' || c.kind == 'i') {
-      out += convert(c, "ll", c.wide ? static_cast<long long>(*value) : static_cast<std::int32_t>(*value));
+      out += convert(c, "ll", c.wide ? static_cast<long long>(*value) : signed_of(static_cast<std::uint32_t>(*value), c.bits));
     } else {
-      out += convert(c, "ll", static_cast<unsigned long long>(*value));
+      out += convert(c, "ll", c.wide ? static_cast<unsigned long long>(*value) : *value & (~std::uint32_t{0} >> (32 - c.bits)));
     }
   }
   return out;

@@ -1,7 +1,7 @@
 // Functions of the driver, which modules declare and the executor runs on the host: vprintf, __assertfail, malloc and free.
 #pragma once
 
-#include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
 
 namespace ptx::vgpu {
 

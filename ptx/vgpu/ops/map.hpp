@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ptx/num/num.hpp"
-#include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
 
 namespace ptx::vgpu {
 

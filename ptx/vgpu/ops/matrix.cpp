@@ -2,9 +2,9 @@
 #include <cstring>
 
 #include "ptx/isa/isa.hpp"
-#include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
+#include "ptx/vgpu/memory/undefined.hpp"
 #include "ptx/vgpu/tensor/warp.hpp"
-#include "ptx/vgpu/undefined.hpp"
 
 namespace ptx::vgpu {
 namespace {

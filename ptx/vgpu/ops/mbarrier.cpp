@@ -3,7 +3,7 @@
 #include "ptx/vgpu/async/mbarrier.hpp"
 
 #include "ptx/vgpu/async/queue.hpp"
-#include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/ops/map.hpp"
 

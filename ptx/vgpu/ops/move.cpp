@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "ptx/isa/isa.hpp"
+#include "ptx/vgpu/machine/specials.hpp"
 #include "ptx/vgpu/ops/map.hpp"
-#include "ptx/vgpu/specials.hpp"
 
 namespace ptx::vgpu {
 namespace {

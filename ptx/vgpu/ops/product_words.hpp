@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
 #include "ptx/vgpu/tensor/product.hpp"
 
 namespace ptx::vgpu {

@@ -1,8 +1,8 @@
 // Functions that call themselves: one body, which a call enters again. What a thread's registers hold is kept meanwhile, its
 // variables in local memory lie further up.
+#include "ptx/vgpu/machine/schedule.hpp"
+#include "ptx/vgpu/memory/undefined_bits.hpp"
 #include "ptx/vgpu/ops/host_functions.hpp"
-#include "ptx/vgpu/schedule.hpp"
-#include "ptx/vgpu/undefined_bits.hpp"
 
 namespace ptx::vgpu {
 namespace {

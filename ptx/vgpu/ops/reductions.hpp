@@ -8,7 +8,7 @@
 
 #include "ptx/vgpu/async/engine.hpp"
 #include "ptx/vgpu/async/reduction.hpp"
-#include "ptx/vgpu/machine.hpp"
+#include "ptx/vgpu/machine/machine.hpp"
 
 namespace ptx::vgpu {
 

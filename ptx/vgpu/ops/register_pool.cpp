@@ -1,11 +1,11 @@
 // setmaxnreg (rows: ptx/isa/table/control.hpp). A warp's registers are there from the start, and what they hold stays; followed
 // is how many a thread may have, and who waits for more. An H200 was asked: the registers are the CTA's own pool, and a warpgroup
 // waits until others have given back as many as it asks for (docs/facts.md).
-#include "ptx/vgpu/register_pool.hpp"
+#include "ptx/vgpu/machine/register_pool.hpp"
 
-#include "ptx/vgpu/code.hpp"
-#include "ptx/vgpu/decoding.hpp"
-#include "ptx/vgpu/schedule.hpp"
+#include "ptx/vgpu/decode/code.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
+#include "ptx/vgpu/machine/schedule.hpp"
 #include "ptx/vgpu/tensor/warp.hpp"
 
 namespace ptx::vgpu {

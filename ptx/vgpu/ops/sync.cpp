@@ -1,11 +1,11 @@
 // Barriers and fences (rows: ptx/isa/table/sync.hpp).
 #include <atomic>
 
-#include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
+#include "ptx/vgpu/machine/schedule.hpp"
+#include "ptx/vgpu/machine/waiting.hpp"
 #include "ptx/vgpu/ops/collective.hpp"
 #include "ptx/vgpu/races/detector.hpp"
-#include "ptx/vgpu/schedule.hpp"
-#include "ptx/vgpu/waiting.hpp"
 
 namespace ptx::vgpu {
 namespace {

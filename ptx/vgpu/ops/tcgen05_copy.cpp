@@ -1,7 +1,7 @@
 // Copies from shared to tensor memory (rows: ptx/isa/table/tcgen05.hpp, tcgen05.cp). One thread issues a copy, and it is done
 // when it is issued, as an asynchronous one may be. Which lanes the rows go to is what the traits of CuTe say; no GPU has been
 // asked.
-#include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/tensor/product.hpp"
 #include "ptx/vgpu/tensor/reach.hpp"

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "ptx/isa/isa.hpp"
-#include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
+#include "ptx/vgpu/memory/undefined.hpp"
 #include "ptx/vgpu/ops/product_words.hpp"
 #include "ptx/vgpu/tensor/reach.hpp"
 #include "ptx/vgpu/tensor/scaled_product.hpp"
 #include "ptx/vgpu/tensor/shared_operand.hpp"
-#include "ptx/vgpu/undefined.hpp"
 
 namespace ptx::vgpu {
 namespace {

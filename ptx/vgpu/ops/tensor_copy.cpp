@@ -3,10 +3,10 @@
 #include <cstring>
 
 #include "ptx/vgpu/async/engine.hpp"
-#include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
+#include "ptx/vgpu/machine/schedule.hpp"
 #include "ptx/vgpu/ops/reductions.hpp"
 #include "ptx/vgpu/races/detector.hpp"
-#include "ptx/vgpu/schedule.hpp"
 
 namespace ptx::vgpu {
 namespace {

@@ -2,14 +2,14 @@
 // issued, as asynchronous ones may be, so there is nothing to wait for. No GPU has been asked about any of it.
 #include "ptx/isa/isa.hpp"
 #include "ptx/vgpu/async/mbarrier.hpp"
-#include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
+#include "ptx/vgpu/machine/schedule.hpp"
+#include "ptx/vgpu/memory/undefined.hpp"
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/ops/reductions.hpp"
 #include "ptx/vgpu/races/detector.hpp"
-#include "ptx/vgpu/schedule.hpp"
 #include "ptx/vgpu/tensor/reach.hpp"
 #include "ptx/vgpu/tensor/warp.hpp"
-#include "ptx/vgpu/undefined.hpp"
 
 namespace ptx::vgpu {
 namespace {

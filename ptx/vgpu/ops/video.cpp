@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "ptx/isa/isa.hpp"
-#include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
 
 namespace ptx::vgpu {
 namespace {

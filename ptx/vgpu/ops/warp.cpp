@@ -2,8 +2,8 @@
 #include <array>
 
 #include "ptx/num/num.hpp"
+#include "ptx/vgpu/memory/undefined.hpp"
 #include "ptx/vgpu/ops/collective.hpp"
-#include "ptx/vgpu/undefined.hpp"
 
 namespace ptx::vgpu {
 namespace {

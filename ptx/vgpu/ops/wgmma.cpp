@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "ptx/isa/isa.hpp"
-#include "ptx/vgpu/decoding.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
+#include "ptx/vgpu/machine/schedule.hpp"
+#include "ptx/vgpu/memory/undefined.hpp"
 #include "ptx/vgpu/ops/product_words.hpp"
-#include "ptx/vgpu/schedule.hpp"
 #include "ptx/vgpu/tensor/fragment.hpp"
 #include "ptx/vgpu/tensor/product.hpp"
 #include "ptx/vgpu/tensor/shared_operand.hpp"
 #include "ptx/vgpu/tensor/warp.hpp"
-#include "ptx/vgpu/undefined.hpp"
 
 namespace ptx::vgpu {
 namespace {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "ptx/vgpu/lanes.hpp"
+#include "ptx/vgpu/machine/lanes.hpp"
 
 namespace ptx::vgpu::races {
 

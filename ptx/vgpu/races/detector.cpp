@@ -4,7 +4,7 @@
 #include <atomic>
 #include <bit>
 
-#include "ptx/vgpu/code.hpp"
+#include "ptx/vgpu/decode/code.hpp"
 
 namespace ptx::vgpu::races {
 namespace {

@@ -16,8 +16,8 @@
 
 #include "ptx/isa/isa.hpp"
 #include "ptx/vgpu/async/engine.hpp"
-#include "ptx/vgpu/findings.hpp"
-#include "ptx/vgpu/machine.hpp"
+#include "ptx/vgpu/findings/findings.hpp"
+#include "ptx/vgpu/machine/machine.hpp"
 #include "ptx/vgpu/races/clock.hpp"
 #include "ptx/vgpu/races/shadow.hpp"
 

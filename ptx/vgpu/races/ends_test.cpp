@@ -4,7 +4,7 @@
 #include "ptx/vgpu/races/detector.hpp"
 #include "ptx/vgpu/testing/races.hpp"
 
-namespace ptx::vgpu::races {
+namespace ptx::vgpu::races::ends_tests {
 namespace {
 
 using testing::races::rules;
@@ -165,4 +165,4 @@ TEST(Products, OfEachWarpOfTheGroup) {
 }
 
 }  // namespace
-}  // namespace ptx::vgpu::races
+}  // namespace ptx::vgpu::races::ends_tests

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "ptx/vgpu/code.hpp"
-#include "ptx/vgpu/exploration.hpp"
+#include "ptx/vgpu/decode/code.hpp"
+#include "ptx/vgpu/machine/exploration.hpp"
 #include "ptx/vgpu/races/detector.hpp"
 
 namespace ptx::vgpu::races {

@@ -1,11 +1,11 @@
 // What is said of two accesses that nothing orders.
 #include <algorithm>
 
-#include "ptx/vgpu/cluster.hpp"
-#include "ptx/vgpu/code.hpp"
+#include "ptx/vgpu/decode/code.hpp"
+#include "ptx/vgpu/findings/report.hpp"
+#include "ptx/vgpu/machine/cluster.hpp"
+#include "ptx/vgpu/machine/waiting.hpp"
 #include "ptx/vgpu/races/detector.hpp"
-#include "ptx/vgpu/report.hpp"
-#include "ptx/vgpu/waiting.hpp"
 
 namespace ptx::vgpu::races {
 namespace {

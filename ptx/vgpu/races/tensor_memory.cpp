@@ -6,10 +6,10 @@
 // mbarrier for what the tensor cores do. Between threads a tcgen05.fence stands on each side of what orders them.
 #include <algorithm>
 
-#include "ptx/vgpu/code.hpp"
+#include "ptx/vgpu/decode/code.hpp"
+#include "ptx/vgpu/findings/report.hpp"
+#include "ptx/vgpu/machine/waiting.hpp"
 #include "ptx/vgpu/races/detector.hpp"
-#include "ptx/vgpu/report.hpp"
-#include "ptx/vgpu/waiting.hpp"
 
 namespace ptx::vgpu::races {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "ptx/vgpu/code.hpp"
+#include "ptx/vgpu/decode/code.hpp"
 #include "ptx/vgpu/races/detector.hpp"
 
 namespace ptx::vgpu::races {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "ptx/vgpu/lanes.hpp"
+#include "ptx/vgpu/machine/lanes.hpp"
 
 namespace ptx::vgpu {
 

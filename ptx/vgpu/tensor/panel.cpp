@@ -5,7 +5,7 @@
 #include <cstring>
 #include <map>
 
-#include "ptx/vgpu/memory.hpp"
+#include "ptx/vgpu/memory/memory.hpp"
 
 namespace ptx::vgpu {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "ptx/vgpu/machine.hpp"
+#include "ptx/vgpu/machine/machine.hpp"
 
 namespace ptx::vgpu {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "ptx/vgpu/decoding.hpp"
-#include "ptx/vgpu/machine.hpp"
+#include "ptx/vgpu/decode/decoding.hpp"
+#include "ptx/vgpu/machine/machine.hpp"
 
 namespace ptx::vgpu {
 

@@ -7,11 +7,11 @@
 #include <string_view>
 
 #include "ptx/layout/layout.hpp"
+#include "ptx/vgpu/memory/undefined.hpp"
 #include "ptx/vgpu/tensor/fragment.hpp"
 #include "ptx/vgpu/tensor/panel.hpp"
 #include "ptx/vgpu/tensor/product.hpp"
 #include "ptx/vgpu/tensor/warp.hpp"
-#include "ptx/vgpu/undefined.hpp"
 
 namespace ptx::vgpu {
 

@@ -5,10 +5,10 @@
 #include <array>
 #include <optional>
 
+#include "ptx/vgpu/machine/schedule.hpp"
+#include "ptx/vgpu/machine/waiting.hpp"
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/races/detector.hpp"
-#include "ptx/vgpu/schedule.hpp"
-#include "ptx/vgpu/waiting.hpp"
 
 namespace ptx::vgpu {
 

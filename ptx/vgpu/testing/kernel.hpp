@@ -12,7 +12,7 @@
 
 #include "ptx/check/check.hpp"
 #include "ptx/text/text.hpp"
-#include "ptx/vgpu/machine.hpp"
+#include "ptx/vgpu/machine/machine.hpp"
 #include "ptx/vgpu/vgpu.hpp"
 #include "tests/support/script.hpp"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "ptx/vgpu/findings/report.hpp"
 #include "ptx/vgpu/ops/access.hpp"
-#include "ptx/vgpu/report.hpp"
 #include "ptx/vgpu/timeline/access_counts.hpp"
 
 namespace ptx::vgpu {

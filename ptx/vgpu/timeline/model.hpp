@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ptx/vgpu/async/engine.hpp"
-#include "ptx/vgpu/code.hpp"
+#include "ptx/vgpu/decode/code.hpp"
 #include "ptx/vgpu/timeline/cost.hpp"
 #include "ptx/vgpu/timeline/recorder.hpp"
 #include "ptx/vgpu/timeline/timeline.hpp"

@@ -14,7 +14,7 @@
 #include <memory>
 #include <string>
 
-#include "ptx/vgpu/observer.hpp"
+#include "ptx/vgpu/machine/observer.hpp"
 #include "ptx/vgpu/timeline/profile.hpp"
 
 namespace ptx::vgpu {
