@@ -188,7 +188,7 @@ def test_a_range_ends_within_its_counter(start: int, stop: int, step: int, after
         for _ in ptx.range_(start, stop, step):
             pass
 
-    with pytest.raises(RuntimeError, match=rf"behind its last number comes {after}, which is none"):
+    with pytest.raises(ValueError, match=rf"behind its last number comes {after}, which is none"):
         kernel(body).ptx()
 
 

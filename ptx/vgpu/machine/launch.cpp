@@ -210,20 +210,23 @@ class Residents {
 
   // Where threads run in a random order and one worker has them all, blocks do, too.
   bool begins_another() { return random_ && residents_.size() < 4 && (*random_)() % 2 == 0; }
-  std::uint64_t random_turn(std::uint64_t most) {
-    constexpr std::uint32_t lengths = 13;
-    return (*random_)() % 2 == 0 ? most : std::max<std::uint64_t>(1, most >> (*random_)() % lengths);
-  }
-
   struct Resident {
     std::unique_ptr<Cluster> cluster;
     std::uint64_t turn = cta_turn;  // instructions of its next turn: few while it only polls
     Rounds rounds;
     std::uint64_t stuck_since = not_stuck;  // RunControl::changes when it was found to go round in circles
+    bool hesitates = false;                 // in random order: it begins with short turns
   };
   static constexpr std::uint64_t not_stuck = ~std::uint64_t{0};
   static constexpr std::uint64_t least_turn = least_cta_turn;
   static constexpr std::uint64_t first_turn = 512;  // of a cluster that begins because others poll: perhaps it will, too
+
+  // Half of the clusters begin with turns of a few instructions: what blocks tell each other they often tell early.
+  std::uint64_t random_turn(const Resident& now, std::uint64_t most) {
+    constexpr std::uint32_t lengths = 13, few = 8;
+    if (now.hesitates && now.cluster->executed < first_turn) return 1 + (*random_)() % few;
+    return (*random_)() % 2 == 0 ? most : std::max<std::uint64_t>(1, most >> (*random_)() % lengths);
+  }
 
   void begin() {
     if (++progress_.resident <= most_) {
@@ -234,7 +237,8 @@ class Residents {
         auto cluster = spare_.empty() ? std::make_unique<Cluster>() : std::move(spare_.back());
         if (!spare_.empty()) spare_.pop_back();
         start_cluster(*cluster, worker_, index);
-        residents_.push_back({std::move(cluster), residents_.empty() ? cta_turn : first_turn, {}, not_stuck});
+        residents_.push_back(
+            {std::move(cluster), residents_.empty() ? cta_turn : first_turn, {}, not_stuck, random_ && (*random_)() % 2 == 0});
         return;
       }
     }
@@ -249,7 +253,7 @@ class Residents {
     const std::size_t blocks = cluster.blocks.size();
     const auto left = control_.left();
     const ClusterState state =
-        run_cluster(cluster, random_ ? random_turn(now.turn) : now.turn, left ? before + *left : max_of_cta * blocks);
+        run_cluster(cluster, random_ ? random_turn(now, now.turn) : now.turn, left ? before + *left : max_of_cta * blocks);
     std::uint64_t changes = 0, polls = 0;
     for (Cta& block : cluster.blocks) changes += std::exchange(block.changes, 0), polls += std::exchange(block.polls, 0);
     const bool polled = polls != 0;
