@@ -178,8 +178,6 @@ bool Detector::touch_as_piece(Warp& warp, const Judge& judge, Line& line, const 
     ++left;
     if (same_instruction(piece.access, now.access) && alike(piece)) joins = &piece;
   }
-  if (judge.warp == nullptr && joins == nullptr && gone == 0 && !line.pieces.empty() && join_lanes(line.pieces.back(), now))
-    return true;
   if (joins == nullptr && left == Line::most_pieces) return false;
   if (joins != nullptr) {
     const auto at = static_cast<std::uint32_t>(joins - line.pieces.data());
@@ -191,6 +189,8 @@ bool Detector::touch_as_piece(Warp& warp, const Judge& judge, Line& line, const 
       line.pieces[static_cast<std::size_t>(std::countr_zero(rest))].where &= ~now.where;
     std::erase_if(line.pieces, [](const Piece& piece) { return piece.where == 0; });
   }
+  const bool of_operation = judge.warp == nullptr && joins == nullptr && !line.pieces.empty();
+  if (of_operation && join_lanes(line.pieces.back(), now)) return true;
   if (joins == nullptr) line.pieces.push_back(now);
   return true;
 }
