@@ -57,12 +57,20 @@ void Detector::begin_cluster(Cluster& cluster) {
     }
 }
 
-const isa::Ordering& Detector::ordering(std::uint32_t item) {
-  if (orderings_.size() <= item) orderings_.resize(code_.function->body.size());
-  std::optional<isa::Ordering>& known = orderings_[item];
+const Detector::AccessWords& Detector::words(std::uint32_t item) {
+  if (words_.size() <= item) words_.resize(code_.function->body.size());
+  std::optional<AccessWords>& known = words_[item];
   if (!known) {
     const ir::Inst& inst = code_.function->body[item];
-    known = isa::ordering(isa::form(inst.form), inst.choices);
+    const isa::Form& form = isa::form(inst.form);
+    const isa::Effects& does = form.row->effects;
+    known = AccessWords{.order = isa::ordering(form, inst.choices)};
+    known->by_read_only_cache = form.traits.has(isa::Trait::load_read_only);
+    if (known->order.strong) {
+      known->is_volatile = does.volatile_ && does.sync != isa::Sync::access;
+      known->updates = form.traits.has_any(isa::Trait::atomic | isa::Trait::reduction);
+      known->width = static_cast<std::uint8_t>(isa::bits(form.type("type", inst.choices)) / 8);
+    }
   }
   return *known;
 }
@@ -183,7 +191,7 @@ void Detector::hold_against(Warp& warp, const Step& step, const Judge& judge, co
 Access Detector::access_by(Warp& warp, const Step& step, Mask lanes, bool is_store) {
   WarpState& mine = state(warp);
   if (std::exchange(mine.released, false)) ++mine.now;
-  const isa::Ordering& order = ordering(step.item);
+  const AccessWords& says = words(step.item);
   Access access;
   access.agent = mine.agent;
   access.warp = mine.agent.number;
@@ -191,26 +199,13 @@ Access Detector::access_by(Warp& warp, const Step& step, Mask lanes, bool is_sto
   access.item = step.item;
   access.lanes = lanes;
   access.is_store = is_store;
-  access.strong = order.strong;
-  if (order.strong) {
-    const ir::Inst& inst = code_.function->body[step.item];
-    const isa::Form& form = isa::form(inst.form);
-    access.is_volatile = is_volatile(step.item);
-    access.updates = form.traits.has_any(isa::Trait::atomic | isa::Trait::reduction);
-    access.width = static_cast<std::uint8_t>(isa::bits(form.type("type", inst.choices)) / 8);
-  }
-  access.scope = order.scope;
-  access.by_read_only_cache = !is_store && is_read_only(step.item);
+  access.strong = says.order.strong;
+  access.scope = says.order.scope;
+  access.is_volatile = says.is_volatile;
+  access.updates = says.updates;
+  access.width = says.width;
+  access.by_read_only_cache = !is_store && says.by_read_only_cache;
   return access;
-}
-
-bool Detector::is_read_only(std::uint32_t item) const {
-  return isa::form(code_.function->body[item].form).traits.has(isa::Trait::load_read_only);
-}
-
-bool Detector::is_volatile(std::uint32_t item) const {
-  const isa::Effects& does = effects(item);
-  return does.volatile_ && does.sync != isa::Sync::access;
 }
 
 Detector::Judge Detector::judge_of(const WarpState& warp, Mask lanes) {

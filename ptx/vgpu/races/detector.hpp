@@ -283,7 +283,14 @@ class Detector {
 
   [[nodiscard]] ClusterKnowledge& state(const Cluster& cluster) { return *states_.at(&cluster); }
   [[nodiscard]] static WarpState& state(const Warp& warp) { return *warp.knowledge; }
-  [[nodiscard]] const isa::Ordering& ordering(std::uint32_t item);
+  // What the words of an instruction say of its accesses.
+  struct AccessWords {
+    isa::Ordering order;
+    bool is_volatile = false, updates = false, by_read_only_cache = false;
+    std::uint8_t width = 0;  // of a strong one: Access::width
+  };
+  [[nodiscard]] const AccessWords& words(std::uint32_t item);
+  [[nodiscard]] const isa::Ordering& ordering(std::uint32_t item) { return words(item).order; }
   [[nodiscard]] MbarrierState& mbarrier(const Cluster& cluster, const std::byte* at);
   [[nodiscard]] Stream& stream(Warp& warp, async::Group group);
   [[nodiscard]] bool is_looked_at(const Warp& warp, const std::byte* at, std::uint64_t bytes);
@@ -346,8 +353,6 @@ class Detector {
   enum class MbarrierUse : std::uint8_t { initialise, invalidate, use, operation };
   void update(const mbarrier::Operator& by, const std::byte* at, MbarrierUse use);
   static std::optional<Knowledge> told_behind_fence(const WarpState& warp, Mask lanes);
-  [[nodiscard]] bool is_volatile(std::uint32_t item) const;
-  [[nodiscard]] bool is_read_only(std::uint32_t item) const;
   void fence_of_proxy(Warp& warp, const Step& step, Mask lanes);
   [[nodiscard]] const isa::Effects& effects(std::uint32_t item) const;
   /// The access before, as far as it is remembered: its block is not where that is of another cluster.
@@ -368,7 +373,7 @@ class Detector {
   const bool fences_tensor_memory_;  ///< there is a tcgen05.fence in the kernel
   const bool writes_cluster_scope_;  ///< there is an arrival or a wait at an mbarrier with the cluster's scope
   std::unordered_map<const Cluster*, std::unique_ptr<ClusterKnowledge>> states_;
-  std::vector<std::optional<isa::Ordering>> orderings_;
+  std::vector<std::optional<AccessWords>> words_;
   const MemoryRegion* last_region_ = nullptr;
   // Of the operation that is being performed: what it accesses of a line.
   struct Pending {
