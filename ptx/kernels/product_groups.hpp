@@ -30,15 +30,15 @@ class Groups {
   Kernel& k;
   Of of_;
   int rows_;  ///< of a group in one tile of the cluster
-  /// Reads the ends of the lanes' groups, and puts tiles together. The ends stay in registers until the tiles lie behind them.
-  void read_chunk();
-  Reg<Type::u32> tiles();  ///< of this lane's group
+  /// Reads the ends of the lanes' groups, and puts tiles together, behind those `before`. They stay in registers until the tiles
+  /// that are asked for lie behind them.
+  void read_chunk(const Reg<Type::u32>& before);
+  Reg<Type::u32> tiles(const Reg<Type::u32>& from, const Reg<Type::u32>& to);  ///< of a group with these rows
   template <class Lane>
   void shared(const Reg<Type::u32>& destination, const Reg<Type::u32>& value, const Lane& lane);
 
-  Reg<Type::u32> groups_, tiles_across_, chunk_, before_;
-  Reg<Type::u32> limit_;             ///< tiles up to the last lane's group
-  Reg<Type::u32> from_, to_, upto_;  ///< of this lane's group: its rows, and tiles up to its end
+  Reg<Type::u32> groups_, tiles_across_, chunk_;
+  Reg<Type::u32> to_, upto_;  ///< of this lane's group: where its rows end, and tiles up to its end
   Reg<Type::b64> ends_;
   Reg<Type::pred> found_;
 };
