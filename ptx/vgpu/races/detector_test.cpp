@@ -171,14 +171,14 @@ TEST(Races, FencesOfTheProxy) {
 }
 
 TEST(Races, LoadsThroughTheReadOnlyCache) {
-  const std::string store = "st.global.u32 [%rd1], %r0;\n", load = "ld.global.nc.u32 %r6, [%rd1];\n";
-  EXPECT_EQ(rules(load), "");
-  EXPECT_EQ(rules(cat(store, load)), "P-04") << "by the same thread";
-  EXPECT_EQ(run(cat(store, load), {})->findings.front().kind, Kind::stale_load);
+  const std::string store = "st.global.u32 [%rd1], %r0;\n", read = "ld.global.nc.u32 %r6, [%rd1];\n";
+  EXPECT_EQ(rules(read), "");
+  EXPECT_EQ(rules(cat(store, read)), "P-04") << "by the same thread";
+  EXPECT_EQ(run(cat(store, read), {})->findings.front().kind, Kind::stale_load);
   EXPECT_EQ(rules(cat(store, "ld.global.u32 %r6, [%rd1];\n")), "");
   EXPECT_EQ(rules(cat(store, "ldu.global.u32 %r6, [%rd1];\n")), "P-04");
-  EXPECT_EQ(rules(cat(load, store)), "") << "what is loaded is loaded: a kernel in place";
-  EXPECT_EQ(rules(cat(store, "bar.sync 0;\nxor.b32 %r4, %r4, 128;\ncvt.u64.u32 %rd2, %r4;\nadd.u64 %rd1, %rd0, %rd2;\n", load)),
+  EXPECT_EQ(rules(cat(read, store)), "") << "what is loaded is loaded: a kernel in place";
+  EXPECT_EQ(rules(cat(store, "bar.sync 0;\nxor.b32 %r4, %r4, 128;\ncvt.u64.u32 %rd2, %r4;\nadd.u64 %rd1, %rd0, %rd2;\n", read)),
             "P-04")
       << "by another warp, in order";
 }
