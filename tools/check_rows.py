@@ -3,7 +3,8 @@
 
     PTX_ROWS_RUN=FOLDER ctest …; PTX_ROWS_RUN=FOLDER pytest …; tools/check_rows.py FOLDER
 
-Each process of the tests leaves a file of lines `37 ran popc.type  d:=.u32, a:.type` in the folder (ptx/vgpu/machine/rows_run.hpp), one
+Each process of the tests leaves a file of lines `37 ran popc.type  d:=.u32, a:.type` in the folder
+(ptx/vgpu/machine/rows_run.hpp), one
 for each row that says `exec`, by its place in the table: rows that share their opcode, or all of their text, are told apart.
 """
 

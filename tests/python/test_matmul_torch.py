@@ -1,6 +1,7 @@
 """Matrix products of the kernel library with torch tensors: eager, compiled, differentiated, of tensors with gaps."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -92,7 +93,8 @@ def test_gradients(activation: str | None) -> None:
         close(gradient, other)
 
 
-def test_compiled_without_a_break_and_once_for_a_range_of_rows() -> None:
+def test_compiled_without_a_break_and_once_for_a_range_of_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))  # torch keeps there what an earlier process has learnt
     counter = testing.CompileCounterWithBackend("inductor")
     w, bias = drawn(40, 64), drawn(40)
     kernels.matmul(drawn(2, 64), w.mT)  # the first call of a process imports what is for torch

@@ -244,7 +244,7 @@ def linear_cross_entropy(
 
 
 def matmul(
-    a: Any, b: Any, *, bias: Any = None, activation: str | None = None, residual: Any = None, alpha: float = 1.0,
+    a: Any, b: Any, *, bias: Any = None, activation: str | None = None, residual: Any = None, alpha: float = 1,
     out_dtype: Any = None, out: Any = None,
 ) -> Any:  # fmt: skip
     """``activation(alpha * (a @ b) + bias) + residual`` of a [.., M, K] and b [K, N] or [.., K, N], as `torch.matmul`.
@@ -259,6 +259,7 @@ def matmul(
     activation is then torch's or JAX's own. TypeError for another element type, ValueError for shapes that do not fit
     together.
     """
+    # `alpha` is 1 and not 1.0 without a word: Dynamo takes a float of a signature for one that changes, and compiles twice
     if _is_torch(a):
         return _torch_products().matmul(a, b, bias, activation, residual, out_dtype, False, alpha, out)
     _checks.require_arrays("matmul", a=a, b=b, bias=bias, residual=residual)
