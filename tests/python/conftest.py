@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,9 @@ pytest_plugins = ["pyptx.testing", "pytester"]
 # Tests assert no times: a first example may have to read a file of stubs, or run beside a build.
 hypothesis.settings.register_profile("pyptx", deadline=None)
 hypothesis.settings.load_profile("pyptx")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # shells have what they run in the background not hear of Ctrl-C
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "python"
 

@@ -198,7 +198,7 @@ def test_ctrl_c_stops_where_it_is() -> None:
         # from outside, as a terminal does: a thread of this process would have to wait for the interpreter
         with subprocess.Popen(["sh", "-c", f"sleep 0.5; kill -INT {os.getpid()}"]):
             stop = session.run()
-        assert stop.why == "interrupted"
+        assert stop.why == "interrupted", stop
         before = session.register("%r").raw[0]
         session.step(2)
         assert session.register("%r").raw[0] == before + 1
