@@ -15,6 +15,7 @@
 #include "ptx/launch/image.hpp"
 #include "ptx/launch/observing.hpp"
 #include "ptx/launch/params.hpp"
+#include "ptx/launch/signature.hpp"
 
 namespace ptx::launch {
 namespace {
@@ -43,7 +44,7 @@ class Regions {
     vgpu::Region* same = nullptr;  // one tensor given twice, or changed in place
     for (std::size_t i = 0; i < all_.size(); ++i) {
       vgpu::Region& other = all_[i];
-      if (data >= other.data + other.bytes || other.data >= data + bytes) continue;
+      if (lie_apart(data, bytes, other.data, other.bytes)) continue;
       const bool two_outputs = output && !is_input_[i];
       const bool read_alone = !output && !other.writable;
       const bool is_it = other.data == data && (read_alone || (other.bytes == bytes && !two_outputs));

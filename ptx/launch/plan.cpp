@@ -76,10 +76,8 @@ Expected<void> Plan::check_output(const Specialisation& specialisation, std::siz
                                   std::span<const TensorView> inputs, DeviceId device) const {
   if (auto fits = signature_.check_output(index, specialisation.outputs[index], given, inputs, device); !fits) return fits;
   if (specialisation.image != nullptr && specialisation.outputs[index].bytes != 0) {
-    const auto* const begin = static_cast<const std::byte*>(given.data);
     for (const std::uint32_t number : specialisation.image->spec().inputs_apart) {
-      const auto* const other = static_cast<const std::byte*>(inputs[number].data);
-      if (begin + specialisation.outputs[index].bytes <= other || other + inputs[number].bytes() <= begin) continue;
+      if (lie_apart(given.data, specialisation.outputs[index].bytes, inputs[number].data, inputs[number].bytes())) continue;
       return Unexpected{Diagnostic{.kind = Kind::argument_memory,
                                    .message = cat(signature_.output(index), " lies where ", signature_.argument(number),
                                                   " does, which the kernel reads again when parts of the output are there")}

@@ -95,12 +95,10 @@ Expected<void> Signature::check_output(std::size_t index, const Output& wanted, 
   const auto align = static_cast<std::uintptr_t>(tile::element_bytes(outputs_[index].dtype()));
   if (const auto addr = reinterpret_cast<std::uintptr_t>(given.data); addr % align != 0)
     return refuse(Kind::argument_alignment, cat("the data pointer 0x", hex(addr), " is not a multiple of ", align, " bytes"));
-  const auto* const begin = static_cast<const std::byte*>(given.data);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const auto* const other = static_cast<const std::byte*>(inputs[i].data);
     const std::size_t bytes = inputs[i].bytes();
-    const bool apart = begin + wanted.bytes <= other || other + bytes <= begin;
-    if (!apart && !(begin == other && bytes == wanted.bytes))
+    const bool is_it = given.data == inputs[i].data && bytes == wanted.bytes;
+    if (!is_it && !lie_apart(given.data, wanted.bytes, inputs[i].data, bytes))
       return refuse(Kind::argument_memory, cat("the tensor overlaps ", argument(i), " without being it"));
   }
   return {};
@@ -108,25 +106,26 @@ Expected<void> Signature::check_output(std::size_t index, const Output& wanted, 
 
 Expected<void> Signature::check_apart(std::span<const Output> outputs, std::span<void* const> written) const {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const auto* const a = static_cast<const std::byte*>(written[i]);
     for (std::size_t j = 0; j < i; ++j) {
-      const auto* const b = static_cast<const std::byte*>(written[j]);
-      if (a + outputs[i].bytes <= b || b + outputs[j].bytes <= a) continue;
+      if (lie_apart(written[i], outputs[i].bytes, written[j], outputs[j].bytes)) continue;
       return Unexpected{{.kind = Kind::argument_memory, .message = cat(output(i), " shares memory with output ", j)}};
     }
   }
   return {};
 }
 
+bool lie_apart(const void* a, std::size_t a_bytes, const void* b, std::size_t b_bytes) {
+  const auto *const first = static_cast<const std::byte*>(a), *const second = static_cast<const std::byte*>(b);
+  return first + a_bytes <= second || second + b_bytes <= first;
+}
+
 Expected<void> check_apart(std::string_view kernel, std::size_t inputs, std::span<void* const> pointers,
                            std::span<const std::size_t> bytes, std::span<const std::uint32_t> inputs_apart) {
   for (std::size_t i = inputs; i < pointers.size(); ++i) {
-    const auto* const a = static_cast<const std::byte*>(pointers[i]);
     for (std::size_t j = 0; j < i; ++j) {
-      const auto* const b = static_cast<const std::byte*>(pointers[j]);
-      const bool apart = a + bytes[i] <= b || b + bytes[j] <= a;
       const bool may_be = j < inputs && std::find(inputs_apart.begin(), inputs_apart.end(), j) == inputs_apart.end();
-      if (apart || (may_be && a == b && bytes[i] == bytes[j])) continue;
+      if (may_be && pointers[i] == pointers[j] && bytes[i] == bytes[j]) continue;
+      if (lie_apart(pointers[i], bytes[i], pointers[j], bytes[j])) continue;
       return Unexpected{{.kind = Kind::argument_memory,
                          .message = cat("output ", i - inputs, " of kernel `", kernel, "` overlaps ",
                                         j < inputs ? cat("input ", j) : cat("output ", j - inputs), " in memory")}};

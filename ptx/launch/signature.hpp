@@ -83,6 +83,9 @@ class Signature {
   tile::Env fixed_;  ///< sizes given by name, not by a tensor
 };
 
+/// Whether two pieces of memory have no byte in common.
+bool lie_apart(const void* a, std::size_t a_bytes, const void* b, std::size_t b_bytes);
+
 /// Checks that what a call writes, the memory behind `inputs`, lies apart from the rest: an output may be an input, whole, but
 /// none of `inputs_apart`. For launches by address alone. Kind argument_memory.
 Expected<void> check_apart(std::string_view kernel, std::size_t inputs, std::span<void* const> pointers,

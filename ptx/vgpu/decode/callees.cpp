@@ -12,9 +12,16 @@ namespace ptx::vgpu {
 
 namespace {
 
-bool calls(const ir::Inst& item) { return item.kind == ir::ItemKind::inst && isa::form(item.form).traits.has(isa::Trait::call); }
+// A function on a way through the calls, and which of its calls is next.
+struct Visit {
+  std::size_t function, edge;
+};
 
 }  // namespace
+
+bool is_call(const ir::Inst& item) {
+  return item.kind == ir::ItemKind::inst && isa::form(item.form).traits.has(isa::Trait::call);
+}
 
 Callees::Callees(const ir::Module& module)
     : module_(module),
@@ -41,7 +48,7 @@ Callees::Callees(const ir::Module& module)
   for (const ir::Function& f : module.functions) {
     look_at(f.variables);
     for (const ir::Inst& item : f.body)
-      if (item.kind == ir::ItemKind::inst && !calls(item))
+      if (item.kind == ir::ItemKind::inst && !is_call(item))
         for (const ir::Operand& operand : f.operands_of(item))
           if (operand.kind == ir::OperandKind::symbol) named_somewhere.insert(ir::StringId(operand.payload));
   }
@@ -62,7 +69,7 @@ void Callees::find_edges() {
   for (std::size_t i = 0; i < module_.functions.size(); ++i) {
     const ir::Function& f = module_.functions[i];
     for (const ir::Inst& item : f.body) {
-      if (!calls(item)) continue;
+      if (!is_call(item)) continue;
       bool by_name = false;
       for (const ir::Operand& operand : f.operands_of(item)) {
         if (operand.kind != ir::OperandKind::symbol) continue;
@@ -83,9 +90,6 @@ void Callees::find_recursive() {
   std::vector<std::size_t> number(count), lowest(count), part;
   std::vector<bool> in_part(count);
   std::size_t next = 1;
-  struct Visit {
-    std::size_t function, edge;
-  };
   for (std::size_t root = 0; root < count; ++root) {
     if (number[root] != unseen) continue;
     std::vector<Visit> path;
@@ -128,9 +132,6 @@ bool Callees::need_one_body(std::size_t kernel, std::size_t most) const {
   // of each function what its body takes with its callees' in their places, once that is known
   std::vector<std::size_t> size(edges_.size());
   std::vector<bool> running(edges_.size());
-  struct Visit {
-    std::size_t function, edge;
-  };
   std::vector<Visit> path;
   const auto enter = [&](std::size_t function) {
     running[function] = true;

@@ -11,6 +11,9 @@
 
 namespace ptx::vgpu {
 
+/// Whether an item of a body is a call.
+bool is_call(const ir::Inst& item);
+
 class Callees {
  public:
   explicit Callees(const ir::Module& module);

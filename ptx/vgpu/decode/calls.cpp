@@ -22,8 +22,6 @@ constexpr std::size_t max_items_in_place = std::size_t{1} << 17;
 constexpr std::size_t max_depth = 4000;  // of calls inside of each other: of the host's stack, too
 constexpr std::uint32_t nowhere = 0xFFFFFFFFu;
 
-bool is_call(const ir::Inst& item) { return item.kind == ItemKind::inst && isa::form(item.form).traits.has(isa::Trait::call); }
-
 // A form with its modifiers chosen, by its spelling: "mov.b32".
 using Found = isa::ModifierTree::State;
 std::optional<Found> find_form(std::string_view spelling) {

@@ -75,6 +75,13 @@ std::uint64_t policy_bits(std::string_view primary) {
 
 // ---- the stack: each thread's grows from lower to higher local addresses. x[0] = the stack pointer, x[1] = the operand
 
+// Nobody has written these bytes of a lane's stack: they are taken, or given back.
+void forget(Warp& warp, int lane, std::uint64_t from, std::uint64_t bytes) {
+  if (bytes == 0) return;
+  if (std::uint8_t* const marks = marks_of(warp, Space::local, lane, from, bytes); marks != nullptr)
+    std::fill_n(marks, bytes, std::uint8_t{0});
+}
+
 template <class Word>
 Outcome save_stack(Warp& warp, const Step& step, Mask mask) {
   const auto* top = warp.slot<std::uint64_t>(step.x[0]);
@@ -93,9 +100,8 @@ Outcome restore_stack(Warp& warp, const Step& step, Mask mask) {
                        cat("makes 0x", hex(saved[l]), " the stack pointer, which is not in the stack"));
   for (Mask left = mask; left != 0; left &= left - 1) {  // what is given back nobody has written, should somebody still read it
     const int l = lowest_lane(left);
-    const std::uint64_t from = saved[l], bytes = top[l] > from ? top[l] - from : 0;
-    if (std::uint8_t* const marks = bytes == 0 ? nullptr : marks_of(warp, Space::local, l, from, bytes); marks != nullptr)
-      std::fill_n(marks, bytes, std::uint8_t{0});
+    const std::uint64_t from = saved[l];
+    forget(warp, l, from, top[l] > from ? top[l] - from : 0);
     top[l] = from;
   }
   return Outcome::next;
@@ -115,8 +121,7 @@ Outcome allocate_stack(Warp& warp, const Step& step, Mask mask) {
       return warp.fail(
           step, l, Kind::out_of_bounds,
           cat("takes ", bytes, " bytes of the stack, of which ", begin > end ? 0 : end - begin, " are left of ", stack_bytes));
-    if (std::uint8_t* const marks = bytes == 0 ? nullptr : marks_of(warp, Space::local, l, begin, bytes); marks != nullptr)
-      std::fill_n(marks, bytes, std::uint8_t{0});
+    forget(warp, l, begin, bytes);
     top[l] = begin + bytes;
     ptr[l] = static_cast<Word>(begin);
   }
