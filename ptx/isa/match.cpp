@@ -38,7 +38,7 @@ std::string wanted(const Form& f, const Choices& c, const OperandSpec& o) {
     default:
       break;
   }
-  const Type type = f.type(o.type, c);
+  const Type type = rules::factor_type(f, f.type(o.type, c));
   if (type == Type::pred) return o.negatable ? "a predicate register, which `~` may negate" : "a predicate register";
   const int n = f.count(o.count, c);
   const std::string wide = cat(o.wider ? " (or wider)" : "", o.part.empty() ? "" : " or a part of it");

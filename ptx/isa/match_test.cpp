@@ -248,6 +248,27 @@ TEST_F(Match, WgmmasAccumulator) {
   fits(mma, args);
 }
 
+TEST_F(Match, WgmmasFactorInRegistersIsWhatItIs) {
+  const auto product = [&](std::string_view type, Type factor) {
+    const std::string spelling =
+        cat("wgmma.mma_async.sync.aligned.m64n8", type == "tf32" ? "k8" : "k16", ".f32.", type, '.', type);
+    std::vector<Arg> args = {vector(4, Type::f32), vector(4, factor), reg(Type::u64), reg(Type::pred), integer(1), integer(1)};
+    if (type != "tf32") args.push_back(integer(0));
+    return std::pair(spelling, args);
+  };
+  for (const auto& [type, factor] :
+       {std::pair("f16", Type::f16x2), std::pair("bf16", Type::bf16x2), std::pair("tf32", Type::tf32),
+        std::pair("f16", Type::b32), std::pair("bf16", Type::b32), std::pair("tf32", Type::b32)})
+    std::apply(fits, product(type, factor));
+  for (const char* type : {"bf16", "tf32"}) std::apply(fits, product(type, Type::f16x2));  // so ptxas calls it, whatever it is
+  for (const auto& [type, factor, words] :
+       {std::tuple("f16", Type::bf16x2, "a vector of 4 .f16x2"), std::tuple("bf16", Type::tf32, "a vector of 4 .bf16x2"),
+        std::tuple("tf32", Type::bf16x2, "a vector of 4 .tf32"), std::tuple("bf16", Type::u32, "a vector of 4 .bf16x2")}) {
+    const auto [spelling, args] = product(type, factor);
+    refuses(spelling, args, Kind::operand_mismatch, words);
+  }
+}
+
 TEST_F(Match, AMissingModifierIsNamed) {
   refuses("fma.rn", {reg(Type::f32)}, Kind::missing_modifier, "`fma.rn` is incomplete: it needs");
 }

@@ -216,7 +216,8 @@ constexpr bool operand_fits(const F& f, const Choices& c, const OperandSpec& o, 
                       !(f.quirks.has(Quirk::no_lone_sink) && given == 1);
     const bool same_width = untyped && e.kind == ArgKind::reg && bits(e.type) == bits(register_type(wanted));
     if (e.kind == ArgKind::text) return false;  // ptxas reads no name with an offset here
-    if (!sink && !same_width && !scalar_fits(f, e, wanted, o) && !(alike(arg.elements) && loosely(e)) &&
+    if (!sink && !same_width && !scalar_fits(f, e, wanted, o) && !scalar_fits(f, e, factor_type(f, wanted), o) &&
+        !(alike(arg.elements) && loosely(e)) &&
         !(o.access == Access::read && constant_fits(f.quirks, e, wanted, untyped, given == 1)))
       return false;
     if (e.kind != ArgKind::reg) continue;

@@ -55,6 +55,12 @@ def test_python_protocols_find_no_dots_in_the_way() -> None:
         type(ptx.inst)()
 
 
+@pytest.mark.parametrize("value", [object(), None, {}, b"x", 1 + 2j, {1}])
+def test_what_can_be_no_operand_is_a_type_error(trace, value) -> None:
+    with pytest.raises(TypeError, match=r"an operand is .*; what fits is a register, a number"):
+        ptx.inst.mov.u32(reg.scalar(u32), value)
+
+
 def every_path(node, depth=0):
     for name in dir(node):
         child = getattr(node, name)

@@ -13,7 +13,7 @@ import jax.numpy as jnp  # noqa: E402
 from launching import WARP, add, copy_kernel, one_block_too_many, scale, value_and_index  # noqa: E402
 
 import pyptx  # noqa: E402
-from pyptx import Tile, _ptx, jax_support, kernel, types  # noqa: E402
+from pyptx import PtxWarning, Tile, _ptx, jax_support, kernel, types  # noqa: E402
 from pyptx.jax_support import ffi, lowering  # noqa: E402
 from pyptx.types import f32  # noqa: E402
 
@@ -348,6 +348,16 @@ def test_attributes_keep_every_byte():
         compiled(key)
     with pytest.raises(Exception, match="do not have the key that the call names"):
         compiled(key[::-1])
+
+
+def test_a_stand_in_for_a_kernel_lowers_and_fails_when_it_is_run():
+    stand_in = jax_support.get_cubin_registry().register("// no kernel yet", "stand_in")
+    launch = {"out_specs": (Tile("N", f32),), "out_shape_env": {"N": 8}, "grid": (1, 1, 1), "block": (32, 1, 1)}
+    f = jax.jit(lambda x: jax_support.call_kernel_via_ffi(x, cubin_handle=stand_in, **launch))
+    with pytest.warns(PtxWarning, match="cannot be launched: the text of kernel `stand_in` is not PTX"):
+        assert "pyptx_launch" in f.lower(jnp.zeros(8)).as_text()
+    with pytest.raises(Exception, match="no kernel with handle"):
+        f(jnp.zeros(8))
 
 
 def test_registering_twice_is_once():

@@ -49,6 +49,7 @@ def messages(text: str) -> list[str]:
 
 
 def test_the_table_is_the_cores() -> None:
+    assert isinstance(INSTRUCTIONS, dict)
     assert set(INSTRUCTIONS) == set(_ptx.opcodes()) and len(INSTRUCTIONS) == len(_ptx.opcodes()) >= 100
     assert "fma" in INSTRUCTIONS and "fmaa" not in INSTRUCTIONS and INSTRUCTIONS.get("fmaa") is None
     with pytest.raises(KeyError):

@@ -41,6 +41,14 @@ def product(**changes):
     ptx.wgmma.mma_async(**given)
 
 
+def test_a_factor_in_registers_has_the_type_that_cvt_gives_it(trace) -> None:
+    one = reg.scalar(f32, init=1.0)
+    product(a=[ptx.let.cvt.rn.bf16x2.f32(one, one) for _ in range(4)])
+    product(shape=(64, 64, 8), dtype_a=tf32, dtype_b=tf32, a=[ptx.let.cvt.rna.tf32.f32(one) for _ in range(4)])
+    with pytest.raises(PtxError, match=r"what fits is a vector of 4 \.bf16x2 registers"):
+        product(a=[reg.scalar(u32) for _ in range(4)])
+
+
 # -- one instruction each
 
 

@@ -49,6 +49,13 @@ constexpr bool text_fits(const F& form, Type type, const OperandSpec& o) {
          !is_float(type) && kind(type) != TypeKind::packed;
 }
 
+// What a factor really is that ptxas calls pairs of f16: the type of an author's registers. No text declares one of it.
+template <class F>
+constexpr Type factor_type(const F& form, Type type) {
+  if (type != Type::f16x2 || !form.quirks.has(Quirk::factor_called_halves)) return type;
+  return slot(form, "bf16") >= 0 ? Type::bf16x2 : Type::tf32;
+}
+
 // ptxas gives a vector the type of its registers when they have one, and that of untyped bits when they differ or numbers stand
 // among them; but integers, floats and pairs do not go together.
 constexpr bool mixed(std::span<const Arg> elements) {

@@ -28,6 +28,7 @@ enum class Quirk : std::uint8_t {
   registers_agree,       ///< those of a matrix are of one sort
   one_register_is_bits,  ///< of a matrix that is one register wide
   factor_of_one_type,    ///< the registers of a tf32 factor
+  factor_called_halves,  ///< whatever the floating-point factor in registers is
   no_lone_sink,          ///< for all of a matrix
   no_sinks,
   no_sinks_for_halves,

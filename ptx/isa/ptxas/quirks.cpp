@@ -40,6 +40,8 @@ constexpr Given<Quirk> all_quirks[] = {
     {"mma", Quirk::registers_agree | Quirk::one_register_is_bits},
     {"wmma", Quirk::registers_agree | Quirk::factor_of_one_type | Quirk::no_lone_sink},
     {"wmma", Quirk::no_sinks, "tf32 mma"},
+    {"wgmma", Quirk::factor_called_halves, "bf16"},
+    {"wgmma", Quirk::factor_called_halves, "tf32"},
     {"wmma", Quirk::no_doubles_for_halves, "store"},
 
     {"mov", Quirk::takes_elements},

@@ -302,7 +302,7 @@ Value Operands::value(nb::handle object) {
   if (const auto node = node_value(object)) return *node;
   if (const auto number = number_value(trace_, object)) return *number;
   Diagnostic d;
-  d.kind = Kind::operand_mismatch;
+  d.kind = Kind::argument_kind;
   d.message = cat("an operand is ", describe(object),
                   "; what fits is a register, a number, the name of a symbol, a list (vector) or an address");
   d.where = trace_.where();

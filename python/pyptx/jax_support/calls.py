@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .. import _ptx
 from .._handles import ONE, Dims3, check_tensors, known_image, numpy_dtype
-from ..errors import PtxTypeError, from_diagnostic
+from ..errors import PtxError, PtxTypeError, PtxWarning, from_diagnostic
 from .lowering import X64_HINT, Call, Outputs, call_of, run_call
 from .scalars import as_bytes, image_in_memory, scalar_operand, size_of
 from .sharding import all_varying
@@ -114,8 +115,15 @@ def call_kernel_via_ffi(
 ) -> Any:
     """Calls a kernel by its handle: a traced kernel's, or one of `CubinRegistry.register`. The outputs have the shapes of
     `out_specs` under `out_shape_env`; one comes back as an array, several as a tuple. A handle that this process does not
-    know lowers, and fails when compiled. ValueError when grid or block are not those that the handle stands for."""
-    image = known_image(cubin_handle, len(inputs), len(out_specs), grid, block, cluster, smem_bytes)
+    know, or whose registered text is no PTX at all (a warning says so), lowers, and fails when compiled. ValueError when grid or
+    block are not those that the handle stands for."""
+    try:
+        image = known_image(cubin_handle, len(inputs), len(out_specs), grid, block, cluster, smem_bytes)
+    except PtxError as error:
+        if error.kind != "bad_image":
+            raise
+        image = None  # a stand-in: what only traces needs no kernel
+        warnings.warn(f"handle {cubin_handle} cannot be launched: {error.message}", PtxWarning, stacklevel=3)
     outputs = tuple((tile.resolve_shape(out_shape_env), numpy_dtype(tile.dtype)) for tile in out_specs)
     if image is not None:
         abstract = [import_module("jax").typeof(x) for x in inputs]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from .. import _ptx
@@ -42,41 +41,15 @@ def _read(opcode: str) -> list[InstructionSpec]:
     ]
 
 
-class _Table(Mapping[str, InstructionSpec]):
-    """By opcode, the first of its rows; `get_specs` has all. Read from the core when it is looked at."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, list[InstructionSpec]] = {}
-        self._opcodes: list[str] | None = None
-
-    def rows(self, opcode: str) -> list[InstructionSpec]:
-        if opcode not in self._rows:
-            self._rows[opcode] = _read(opcode)
-        return self._rows[opcode]
-
-    def __getitem__(self, opcode: str) -> InstructionSpec:
-        rows = self.rows(opcode)
-        if not rows:
-            raise KeyError(opcode)
-        return rows[0]
-
-    def __iter__(self) -> Iterator[str]:
-        if self._opcodes is None:
-            self._opcodes = _ptx.opcodes()
-        return iter(self._opcodes)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-
-INSTRUCTIONS: Mapping[str, InstructionSpec] = _Table()
+_rows = {opcode: _read(opcode) for opcode in _ptx.opcodes()}
+INSTRUCTIONS = {opcode: rows[0] for opcode, rows in _rows.items()}
+"""By opcode, the first of its rows; `get_specs` has all."""
 overloads: dict[str, list[InstructionSpec]] = {}  # what `register_overload` added
 
 
 def get_specs(opcode: str) -> list[InstructionSpec]:
     """Every row of an opcode, and what `register_overload` added."""
-    assert isinstance(INSTRUCTIONS, _Table)
-    return [*INSTRUCTIONS.rows(opcode), *overloads.get(opcode, ())]
+    return [*_rows.get(opcode, ()), *overloads.get(opcode, ())]
 
 
 def register_overload(spec: InstructionSpec) -> None:
