@@ -37,8 +37,7 @@ struct KeptMemory {
   KeptMemory(const KeptMemory<Other>& /*of*/) noexcept {}  // NOLINT(google-explicit-constructor): as allocators are
 
   [[nodiscard]] T* allocate(std::size_t count) {
-    if (count > static_cast<std::size_t>(-1) / 2 / sizeof(T)) throw std::bad_array_new_length();
-    const std::size_t bytes = count * sizeof(T);
+    const std::size_t bytes = count * sizeof(T);  // a vector asks for no more than there can be
     return static_cast<T*>(bytes < detail::least_kept_bytes ? ::operator new(bytes) : detail::take_block(bytes));
   }
   void deallocate(T* first, std::size_t count) noexcept {

@@ -13,13 +13,15 @@ namespace {
 using Recipes = std::vector<Recipe>;
 
 Expected<int> vector_of(const Problem& p) {
-  const auto bad = [](std::string message, std::string hint) {
-    return Unexpected{Diagnostic{.kind = Kind::bad_tile, .message = std::move(message)}.hint(std::move(hint))};
+  const auto bad = [](Kind kind, std::string message, std::string hint) {
+    return Unexpected{Diagnostic{.kind = kind, .message = std::move(message)}.hint(std::move(hint))};
   };
   if (p.dtype != Type::f32 && p.dtype != Type::f16 && p.dtype != Type::bf16)
-    return bad(cat('`', name(p.operation), "` of .", isa::name(p.dtype), " elements"), "what fits is f32, f16 or bf16");
+    return bad(Kind::argument_dtype, cat('`', name(p.operation), "` of .", isa::name(p.dtype), " elements"),
+               "what fits is f32, f16 or bf16");
   if (p.columns == 0 || (!is_elementwise(p) && p.columns > longest_row))
-    return bad(cat("a row of ", p.columns, " elements for `", name(p.operation), '`'), cat("what fits is 1 to ", longest_row));
+    return bad(Kind::bad_tile, cat("a row of ", p.columns, " elements for `", name(p.operation), '`'),
+               cat("what fits is 1 to ", longest_row));
   int vector = std::max(1, std::min(p.alignment, 16) / bytes_of(p.dtype));
   const bool flat = is_elementwise(p) && !p.packed && !p.strided;
   const std::uint64_t whole = flat ? p.rows * p.columns : p.columns;

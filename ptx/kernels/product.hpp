@@ -121,7 +121,8 @@ Expected<Recipe> recipe_from_name(std::string_view name);
 
 /// Bytes moved at least, and floating-point operations.
 Cost cost(const Problem& problem);
-/// The ways that are worth trying, the likely best first, `most` of them. Kind bad_tile for types that no kernel takes.
+/// The ways that are worth trying, the likely best first, `most` of them. Kind argument_dtype for types that no kernel takes,
+/// bad_tile for K = 0.
 Expected<std::vector<Recipe>> recipes(const Problem& problem, std::size_t most = 24);
 /// The best of them, by the table of this GPU's measurements and else by a model. Same errors.
 Expected<Recipe> choose(const Problem& problem);

@@ -101,7 +101,7 @@ double predicted(const Recipe& r, const Problem& p) {
 
 Expected<std::vector<Recipe>> recipes(const Problem& p, std::size_t most) {
   if (!are_types(p.dtype, p.out) || (p.dtype == Type::e4m3) != (p.scaling != Scaling::none))
-    return Unexpected{Diagnostic{.kind = Kind::bad_tile,
+    return Unexpected{Diagnostic{.kind = Kind::argument_dtype,
                                  .message = cat("`matmul` of .", isa::name(p.dtype), " to .", isa::name(p.out), " elements")}
                           .hint("what fits is bf16 or f16, to the same type or to f32, or with scales e4m3 to any of these")};
   if (p.k == 0) return Unexpected{Diagnostic{.kind = Kind::bad_tile, .message = "`matmul` of K = 0: a sum of nothing"}};

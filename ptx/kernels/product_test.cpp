@@ -94,8 +94,8 @@ TEST(Product, few_rows_take_narrow_tiles_and_large_ones_wide) {
 }
 
 TEST(Product, refuses_what_no_kernel_takes) {
-  EXPECT_EQ(choose({.dtype = Type::f32, .out = Type::f32, .m = 8, .n = 8, .k = 8}).error().kind, Kind::bad_tile);
-  EXPECT_EQ(choose({.dtype = Type::bf16, .out = Type::f16, .m = 8, .n = 8, .k = 8}).error().kind, Kind::bad_tile);
+  EXPECT_EQ(choose({.dtype = Type::f32, .out = Type::f32, .m = 8, .n = 8, .k = 8}).error().kind, Kind::argument_dtype);
+  EXPECT_EQ(choose({.dtype = Type::bf16, .out = Type::f16, .m = 8, .n = 8, .k = 8}).error().kind, Kind::argument_dtype);
   EXPECT_EQ(choose({.m = 8, .n = 8, .k = 0}).error().kind, Kind::bad_tile);
   for (const char* text : {"rms_norm__f32_v4", "matmul__bf16", "matmul__bf16_bf16_q1", "matmul__bf16_f16_m128_n128_s4",
                            "matmul__bf16_bf16_m128_n250_s4", "matmul__bf16_bf16_m128_n256_s5", "matmul__bf16_bf16_m192_n256_s2",

@@ -108,7 +108,7 @@ struct Cost {
 };
 Cost cost(const Problem& problem);
 
-/// The ways that are worth trying. Kinds: bad_tile for a type or a length that no kernel takes.
+/// The ways that are worth trying. Kinds: argument_dtype, bad_tile for a type and a length that no kernel takes.
 Expected<std::vector<Recipe>> recipes(const Problem& problem);
 /// The best of them, by the table of this GPU's measurements and else by a rule. Same errors.
 Expected<Recipe> choose(const Problem& problem);

@@ -9,7 +9,7 @@
 #include "ptx/base/base.hpp"
 #include "ptx/kernels/product.hpp"
 #include "ptx/kernels/recipe.hpp"
-#include "ptx/launch/launch.hpp"
+#include "ptx/launch/brief.hpp"
 
 namespace ptx::kernels {
 
@@ -33,8 +33,8 @@ struct NormOptions {
 };
 
 /// y = x * rstd * (weight + offset). `weight` has x.columns elements, or is null. Elements are f32, f16 or bf16, of all alike.
-/// Kinds, of all functions here: argument_dim (matrices of different sizes, an output with gaps), bad_tile (a type or a length
-/// that no kernel takes), argument_memory (no address, an overlap), and those of Compiled::run.
+/// Kinds, of all functions here: argument_dim (matrices of different sizes, an output with gaps), argument_dtype and bad_tile (a
+/// type and a length that no kernel takes), argument_memory (no address, an overlap), and those of Compiled::run.
 [[nodiscard]] Expected<void> rms_norm(const Place& place, Type dtype, const MatrixIn& x, const void* weight, const MatrixOut& y,
                                       const NormOptions& options = {});
 /// y = (x - mean) * rstd * weight + bias; `weight` and `bias` may be null.
@@ -60,8 +60,8 @@ struct ProductOptions {
 /// c = activation(alpha a b + bias) + residual of a [M, K], b [K, N], c [M, N]; bf16 or f16, sums in f32, `out` the same type or
 /// f32. Of K = 0 the sums are 0; such a call allocates, and waits for the GPU. For sm_90a, or the executor. Rows may lie apart,
 /// by `stride` of each matrix; those of a and b a multiple of 8 elements, and begin 16 bytes aligned, as TMA asks: what lies
-/// otherwise has to be copied first. c has no memory in common with a or b. Kinds: argument_dim, bad_tile, argument_memory,
-/// argument_alignment, and those of Compiled::run.
+/// otherwise has to be copied first. c has no memory in common with a or b. Kinds: argument_dim, argument_dtype, bad_tile,
+/// argument_memory, argument_alignment, and those of Compiled::run.
 [[nodiscard]] Expected<void> matmul(const Place& place, Type dtype, const MatrixIn& a, const MatrixIn& b, Type out,
                                     const MatrixOut& c, const ProductOptions& options = {});
 

@@ -183,6 +183,27 @@ std::string to_npy(const Array& array) {
   return file;
 }
 
+namespace {
+
+// How many elements the shape of a header, `'shape': (3, 4), `, stands for; nothing where it cannot be read.
+std::optional<std::uint64_t> elements_of_shape(std::string_view header) {
+  constexpr std::string_view key = "'shape': (";
+  const std::size_t at = header.find(key);
+  const std::size_t end = at == std::string_view::npos ? at : header.find(')', at);
+  if (end == std::string_view::npos) return std::nullopt;
+  std::uint64_t count = 1;
+  const char* const stop = header.data() + end;
+  for (const char* next = header.data() + at + key.size(); next < stop;) {
+    std::uint64_t size = 0;
+    const auto [behind, error] = std::from_chars(next, stop, size);
+    if (error != std::errc() || __builtin_mul_overflow(count, size, &count)) return std::nullopt;
+    for (next = behind; next < stop && (*next == ',' || *next == ' ');) ++next;
+  }
+  return count;
+}
+
+}  // namespace
+
 Expected<std::string_view> from_npy(std::string_view file, Type type) {
   if (!file.starts_with(npy_magic) || file.size() < 12) return refuse(Kind::file_error, "it is no NumPy file");
   const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(file[i])); };
@@ -203,6 +224,10 @@ Expected<std::string_view> from_npy(std::string_view file, Type type) {
       !descr.empty() && descr.front() != '>' && (descr.substr(1) == wanted || (is_bits && descr.substr(2) == wanted.substr(1)));
   if (!fits) return refuse(Kind::file_error, cat("its elements are `", descr, "`, and ", isa::name(type), " is `<", wanted, "`"));
   const std::string_view elements = file.substr(begin + length);
+  if (const auto said = elements_of_shape(header);
+      said && *said != elements.size() / (static_cast<std::size_t>(isa::bits(type)) / 8))
+    return refuse(Kind::file_error, cat("its header says ", plural(*said, "element"), ", and it holds ", elements.size(),
+                                        " bytes of ", isa::name(type)));
   if (elements.size() % (static_cast<std::size_t>(isa::bits(type)) / 8) != 0)
     return refuse(Kind::file_error, "its last element is cut off");
   return elements;

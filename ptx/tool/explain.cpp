@@ -24,6 +24,8 @@ Outcome explain(const Arguments& arguments, const Caller& caller) {
     return refuse(caller, cat("there is no rule `", arguments.files.front(), '`'),
                   near.empty() ? cat("`", caller.program, " explain` lists them") : cat("did you mean `", near, "`?"));
   }
+  if (!arguments.last("--kernel").empty() && !arguments.last("--mended").empty())
+    return refuse(caller, "`--kernel` prints the wrong kernel and `--mended` the right one; what fits is one of the two");
   if (!arguments.last("--kernel").empty()) return {.status = 0, .out = vgpu::example(*rule), .err = {}};
   if (!arguments.last("--mended").empty()) return {.status = 0, .out = vgpu::mended_example(*rule), .err = {}};
   std::string text = vgpu::explain(*rule);

@@ -320,6 +320,7 @@ Outcome run_kernel(const Arguments& arguments, const Caller& caller) {
     return refuse(caller,
                   "`--trace` and `--profile` show one run, and `--seeds` and `--systematic` make many; a run is chosen by "
                   "`--schedule` and `--seed`");
+  if (trace == "-") return refuse(caller, "`--trace` takes the name of a file");
   // What can be said of the files before a run is not said behind it.
   std::string obstacle = trace.empty() ? "" : obstacle_to_writing(trace);
   for (const Save& one : wanted->saves)

@@ -212,6 +212,7 @@ TEST(Run, WrongOptionsAreNamed) {
   EXPECT_EQ(error(2, {"--save", "Y"}), "ptxkit: error: `--save` takes NAME=FILE, `Y` was given\n");
   EXPECT_EQ(error(2, with_arguments({"1", "1", "1", "0"}, {"--save", "Y=y.npy"})),
             "ptxkit: error: `--save Y`: no parameter of that name has a buffer\n");
+  EXPECT_EQ(error(2, {"--trace", "-"}), "ptxkit: error: `--trace` takes the name of a file\n");
   EXPECT_EQ(error(2, {"--entry", "other"}), "ptxkit: error: the file has no kernel `other`; it has `saxpy`\n");
   EXPECT_NE(error(2, with_arguments({"1", "1", "1", "0"}, {"--grid", "0"})).find("grid (0, 1, 1) is empty"), std::string::npos);
 }
@@ -245,6 +246,12 @@ TEST(Run, BuffersGoToFilesAndBack) {
   }
   EXPECT_NE(error(2, with_arguments({"f64[]=@" + (folder / "y.npy").generic_string(), "1", "1", "1"}))
                 .find("its elements are `<f4`, and f64 is `<f8`"),
+            std::string::npos);
+  const fs::path cut = folder / "cut.npy";
+  fs::copy_file(folder / "y.npy", cut);
+  fs::resize_file(cut, fs::file_size(cut) - 4);
+  EXPECT_NE(error(2, with_arguments({"f32[]=@" + cut.generic_string(), "1", "1", "1"}))
+                .find("its header says 3 elements, and it holds 8 bytes of f32"),
             std::string::npos);
   fs::remove_all(folder);
 }

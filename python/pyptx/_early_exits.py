@@ -22,15 +22,16 @@ Places = frozenset[tuple[int, int, int, int]]  # first line and column, last lin
 
 # What Python does between the end of a block and the `return` that left it: it ends further blocks, and gets the result ready.
 _BETWEEN = frozenset({
-    "CACHE", "CALL", "COPY", "LOAD_COMMON_CONSTANT", "LOAD_CONST", "LOAD_SMALL_INT", "NOP", "NOT_TAKEN", "POP_TOP", "PRECALL",
-    "PUSH_NULL", "RESUME", "SWAP",
+    "CACHE", "CALL", "COPY", "LOAD_COMMON_CONSTANT", "LOAD_CONST", "LOAD_SMALL_INT", "NOP", "NOT_TAKEN", "POP_EXCEPT", "POP_TOP",
+    "PRECALL", "PUSH_NULL", "RESUME", "SWAP",
 })  # fmt: skip
 
 
-def early_exit(code: CodeType, line: int) -> tuple[str, int] | Places | None:
+def early_exit(code: CodeType, line: int) -> tuple[str, int] | Places | tuple[()] | None:
     """The word that leaves a `with` of this line early, and its line; or the places of the `return`s that may; None when none
-    does, or the source is not there. Called by the core when a block begins."""
-    return _exits(code).get(line)
+    does, () when the source is not there. Called by the core when a block begins."""
+    exits = _exits(code)
+    return () if exits is None else exits.get(line)
 
 
 def taken(code: CodeType, offset: int, returns: Places) -> int | None:
@@ -46,6 +47,43 @@ def taken(code: CodeType, offset: int, returns: Places) -> int | None:
             if leaves or instruction.opname not in _BETWEEN:
                 break
     return None
+
+
+def left_early(code: CodeType, offset: int) -> bool:
+    """Whether a block, whose end is called at this offset of the function's code, is left by a `return` that leaves something out.
+    For code without a source, as at Python's prompt, of which nobody knows whether a `break` is the author's choice.
+
+    How it goes on behind the block the code itself says: there an exception leads that the block takes for done with.
+    """
+    instructions = list(dis.get_instructions(code))
+    index = {each.offset: i for i, each in enumerate(instructions)}
+    here = instructions[index[offset]].positions if offset in index else None
+    if here is None or here.col_offset is None:
+        return False
+    behind = []
+    for i, each in enumerate(instructions):
+        if each.opname == "WITH_EXCEPT_START" and each.positions == here:
+            jump = next((at for at in instructions[i : i + 6] if at.opname.endswith("IF_TRUE")), None)
+            if jump is None:
+                return False
+            behind.append(_goes_on(instructions, index, index[jump.argval]))
+    return bool(behind) and [] not in behind and not _goes_on(instructions, index, index[offset] + 1)
+
+
+def _goes_on(instructions: list[dis.Instruction], index: dict[int, int], i: int) -> list[tuple[str, str]]:
+    """What is done from there on, to the function's end or for a while. Not where: compilers copy what is short."""
+    done: list[tuple[str, str]] = []
+    for _ in range(200):
+        at = instructions[i]
+        if len(done) == 24 or at.opname.startswith("RETURN"):
+            break
+        if at.opname.startswith("JUMP") and "IF" not in at.opname:
+            i = index[at.argval]
+            continue
+        if at.opname not in _BETWEEN:
+            done.append((at.opname, "" if "JUMP" in at.opname or at.opname == "FOR_ITER" else at.argrepr))
+        i += 1
+    return done
 
 
 def _line_of(instruction: dis.Instruction, returns: Places) -> int | None:
@@ -64,12 +102,13 @@ def is_for_statement(code: CodeType, offset: int) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _exits(code: CodeType) -> dict[int, tuple[str, int] | Places]:
-    """By each line of the head of a `with` of the function."""
+def _exits(code: CodeType) -> dict[int, tuple[str, int] | Places] | None:
+    """By each line of the head of a `with` of the function; None where its source is not there."""
     found: dict[int, tuple[str, int] | Places] = {}
     function = _function(code)
-    if function is not None:
-        _look(function.body, [], found)
+    if function is None:
+        return None
+    _look(function.body, [], found)
     return found
 
 

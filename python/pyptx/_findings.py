@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import _ptx
-from ._arguments import fail
+from ._arguments import fail, short
 from .errors import Access, PtxError
 
 __all__ = ["Findings", "Rule", "Sweep", "SweepRun", "explain", "rules"]
@@ -45,6 +45,8 @@ def explain(rule: str) -> str:
 
     print(executor.explain("P-01"))
     """
+    if not isinstance(rule, str):
+        fail("argument_kind", f"the rule is {short(rule)}; what fits is its name, such as 'P-01'")
     return _ptx.executor_rule_example(rule)[3]
 
 

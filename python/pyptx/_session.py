@@ -226,6 +226,9 @@ class Session:
             if not number.isdigit():
                 fail("argument_kind", f"`line` is `{short(line)}`; what fits is a number, or `file.py:12`")
             file, line = name or file, int(number)
+        for what, value, least in (("line", line, 1), ("ptx_line", ptx_line or None, 1), ("warp", warp, 0)):
+            if value is not None and (not isinstance(value, int) or value < least):
+                fail("argument_kind", f"`{what}` is {short(value)}; what fits is a number, {least} or more")
         if not line and not ptx_line:
             fail("argument_kind", "`break_at` takes a line: `break_at(141)`, `break_at('gemm.py:141')`, `break_at(ptx_line=12)`")
         return self._session.break_at(file, line or 0, ptx_line, block, warp, when)
@@ -235,8 +238,9 @@ class Session:
         the focused block or another one; with `tensor` behind the first element of a tensor of the call, by the name that reports
         have for it. Gives the watch's number, which `remove` takes."""
         where = block if block is not None else self._last.block if self._last else (0, 0, 0)
-        if not isinstance(bytes, int) or bytes < 1:
-            fail("argument_kind", f"`bytes` is `{short(bytes)}`; what fits is a number, 1 at least")
+        for what, value, least in (("bytes", bytes, 1), ("offset", offset, 0)):
+            if not isinstance(value, int) or value < least:
+                fail("argument_kind", f"`{what}` is `{short(value)}`; what fits is a number, {least} or more")
         known = self.shared_variables
         if isinstance(name, str) and not tensor and known and name not in known:
             names = ", ".join(each for each in known if each) or "none"
@@ -257,6 +261,8 @@ class Session:
 
     def _stopped(self, stop: tuple[Any, ...]) -> Stop:
         self._last = Stop(*stop)
+        if self._last.why == "ended" and self._error is not None and self._last.position == 0:
+            raise self._error  # nothing has run: the call was wrong
         return self._last
 
     def run(self) -> Stop:

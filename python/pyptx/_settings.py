@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -15,6 +16,8 @@ Approximations = Literal["hardware", "rounded", "perturb"]
 Completion = Literal["eager", "lazy", "random"]
 Schedule = Literal["eager", "lazy", "random"]
 Checks = Literal["off", "cheap", "full"]
+
+_ptx.pass_over(contextlib.__file__)  # of `with executor.scheduling("x"):` the author's line is that of the `with`
 
 
 @contextmanager

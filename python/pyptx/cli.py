@@ -20,37 +20,43 @@ USAGE = """\
 """
 
 
+class _Unwritable(Exception):
+    """The standard output takes nothing: a full disk, or it is closed."""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command line, that of the process without `arguments`; returns the exit status."""
-    words = sys.argv[1:] if arguments is None else arguments
+    try:
+        return _run(sys.argv[1:] if arguments is None else arguments)
+    except _Unwritable as why:
+        _write(sys.stderr, f"pyptx: error: cannot write the standard output: {why}\n".encode())
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left must not fail again at the end
+        return 2
+
+
+def _run(words: list[str]) -> int:
     if len(words) == 1 and words[0] in FOLDERS:
         return _folder(PACKAGE / FOLDERS[words[0]])
     if words[:1] == ["kernels"]:
         return _kernels(words[1:])
-    say = lambda text: _write(sys.stdout, text)  # noqa: E731
-    status, out, err = _ptx.run_tool(words, _shows_colour(sys.stdout), _shows_colour(sys.stderr), "pyptx", say)
+    given = [os.fsencode(word) for word in words]  # names of files are bytes
+    status, out, err = _ptx.run_tool(given, _shows_colour(sys.stdout), _shows_colour(sys.stderr), "pyptx", _say)
     if words in ([], ["help"], ["-h"], ["--help"]):
         usage = USAGE.encode()
         out, err = (out + usage, err) if words else (out, err + usage)
-    try:
-        _write(sys.stdout, out)
-    except BrokenPipeError:
-        raise
-    except OSError as why:  # a full disk
-        _write(sys.stderr, f"pyptx: error: cannot write the standard output: {why.strerror}\n".encode())
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left must not fail again at the end
-        return 2
+    _say(out)
     _write(sys.stderr, err)
     return status
 
 
-def _shows_colour(stream: TextIO) -> bool:
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def _shows_colour(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _kernels(words: list[str]) -> int:
     if words in (["-h"], ["--help"], ["tuned", "-h"], ["tuned", "--help"]):
-        print(USAGE[USAGE.index("  pyptx kernels") :], end="")
+        _say(USAGE[USAGE.index("  pyptx kernels") :].encode())
         return 0
     return _tuned(words[1:] if words[:1] == ["tuned"] else ["?"])
 
@@ -63,11 +69,11 @@ def _tuned(words: list[str]) -> int:
         return 2
     try:
         if not words:
-            print(repr(tuned()))
+            _say(f"{tuned()!r}\n".encode())
         elif words[0] == "--export":
             tuned().export(words[1])
         else:
-            print(repr(tuned().import_from(words[1])))
+            _say(f"{tuned().import_from(words[1])!r}\n".encode())
     except (OSError, ValueError) as why:
         print(f"pyptx: error: {why}", file=sys.stderr)
         return 2
@@ -76,14 +82,28 @@ def _tuned(words: list[str]) -> int:
 
 def _folder(folder: Path) -> int:
     if folder.is_dir():
-        print(folder)
+        _say(os.fsencode(f"{folder}\n"))
         return 0
     print(f"pyptx: {folder} is not there: this is a source tree, whose CMake package lies in its build folder", file=sys.stderr)
     return 1
 
 
+def _say(text: bytes) -> None:
+    """Onto the standard output."""
+    if sys.stdout is None and text:
+        raise _Unwritable("it is closed")
+    try:
+        _write(sys.stdout, text)
+    except BrokenPipeError:
+        raise
+    except OSError as why:
+        raise _Unwritable(why.strerror) from None
+
+
 def _write(stream: object, text: bytes) -> None:
-    """PTX is bytes: what was read in some encoding is written in the same."""
+    """PTX is bytes: what was read in some encoding is written in the same. Nothing goes to a stream that is closed."""
+    if stream is None:
+        return
     buffer = getattr(stream, "buffer", None)
     if buffer is None:  # a stream of str alone, as tests put there
         stream.write(text.decode(errors="replace"))  # type: ignore[attr-defined]

@@ -20,6 +20,7 @@ from ._sizes import Dims3
 from ._tracing import Traces
 
 if TYPE_CHECKING:
+    from types import CodeType
     from typing import Unpack
 
     from . import executor, ir
@@ -82,6 +83,7 @@ class Kernel(_ptx.KernelCall):
         self._launches = Launches(Traces(self._declared))  # with what was traced
         self._out_is_free = "out" not in self._declared.names
         self._number = number_of(self)
+        self._code: CodeType | None = None
         if module is not None:
             module._add_kernel(self)
         _is_compiling()  # so that it is torch's own by now: Dynamo compiles again when it changes
@@ -192,6 +194,23 @@ class Kernel(_ptx.KernelCall):
         """
         self._launches = Launches(Traces(self._declared))
         self._plan, self._guards = self._first_call, None
+
+    # -- what torch.compile asks. It keeps eight graphs of a code object, and calls what is no function by one of its own: all
+    # such things would share eight. By these names it finds what a callable stands for: a function whose code is this kernel's.
+
+    @property
+    def _torchdynamo_wrapper_id(self) -> int:
+        return id(self)
+
+    @property
+    def _torchdynamo_orig_callable(self) -> Callable[..., Any]:
+        def call(*arrays: Any, **kwargs: Any) -> Any:
+            return self(*arrays, **kwargs)
+
+        if self._code is None:
+            self._code = call.__code__.replace(co_name=self.__name__)
+        call.__code__ = self._code
+        return call
 
     # -- copies. A kernel is what its definition makes it, as a function is: copies are itself, and its pickle is its name.
 

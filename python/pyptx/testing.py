@@ -14,9 +14,10 @@ It is there wherever pyptx is installed; elsewhere ``pytest -p pyptx.testing``, 
 
 from __future__ import annotations
 
+import contextlib
 import warnings
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -73,19 +74,67 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("ptx_checks", runs, ids=ids, indirect=True)
 
 
+class _Checked:
+    """The checks that look at one test, and how they are told of."""
+
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        from . import executor
+
+        schedule, seed = getattr(request, "param", _EAGER)
+        suppress = [rule for marker in request.node.iter_markers("ptx_suppress") for rule in marker.args]
+        self._node = request.node.nodeid
+        self._how = f"schedule={schedule!r}" + (f", seed={seed}" if schedule == "random" else "")
+        with contextlib.ExitStack() as entered:
+            entered.enter_context(executor.scheduling(schedule, seed))
+            self.findings = entered.enter_context(executor.checking("full", suppress=suppress))
+            self._entered = entered.pop_all()
+
+    def end(self) -> str:
+        """Looks no more. What was found, and how to see it again; empty where nothing was, and when it is asked again."""
+        from .errors import PtxWarning
+
+        if self._ended:
+            return ""
+        self._ended = True
+        self._entered.close()
+        for unused in self.findings.unused_suppressions:
+            warnings.warn(f"ptx_suppress({unused!r}) fits no finding of {self._node}", PtxWarning, stacklevel=1)
+        return f"{self.findings}\n\nwith {self._how}" if self.findings else ""
+
+    _ended = False
+
+
+_CHECKED = pytest.StashKey[_Checked]()
+
+
 @pytest.fixture
 def ptx_checks(request: pytest.FixtureRequest) -> Iterator[Findings]:
     """Looks at every kernel that the test runs on the executor; fails it with what was found when it ends. What was found is in
     the list then, not before."""
-    from . import executor
-    from .errors import PtxWarning
+    from .errors import PtxError
 
-    schedule, seed = getattr(request, "param", _EAGER)
-    suppress = [str(rule) for marker in request.node.iter_markers("ptx_suppress") for rule in marker.args]
-    with executor.scheduling(schedule, seed), executor.checking("full", suppress=suppress) as findings:
-        yield findings
-    for unused in findings.unused_suppressions:
-        warnings.warn(f"ptx_suppress({unused!r}) fits no finding of {request.node.nodeid}", PtxWarning, stacklevel=1)
-    if findings:
-        how = f"schedule={schedule!r}" + (f", seed={seed}" if schedule == "random" else "")
-        pytest.fail(f"{findings}\n\nwith {how}", pytrace=False)
+    try:
+        checked = _Checked(request)
+    except PtxError as error:  # a suppression that is none
+        pytest.fail(f"{request.node.nodeid}: {error}", pytrace=False)
+    request.node.stash[_CHECKED] = checked
+    yield checked.findings
+    if told := checked.end():  # of a test that pytest does not call itself, as one of unittest's
+        pytest.fail(told, pytrace=False)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, Any, None]:
+    """What is found is a failure of the test itself, so that `xfail` and `--last-failed` take it for one."""
+    outcome = yield
+    checked = pyfuncitem.stash.get(_CHECKED, None)
+    told = "" if checked is None else checked.end()
+    if not told:
+        return
+    if outcome.excinfo is not None:
+        pyfuncitem.add_report_section("call", "what kernels did", told)
+        return
+    try:
+        pytest.fail(told, pytrace=False)
+    except pytest.fail.Exception as failure:
+        outcome.force_exception(failure)

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <ptx/kernels.hpp>
 #include <ptx/ptx.hpp>
 
 namespace {
@@ -24,6 +25,11 @@ void expect(bool right, std::string_view what) {
   std::fprintf(stderr, "user: not so: %s\n", std::string(what).c_str());
 }
 
+bool good(const ptx::Expected<void>& done) {
+  if (!done) std::fprintf(stderr, "%s\n", ptx::render(done.error()).c_str());
+  failures += done ? 0 : 1;
+  return done.has_value();
+}
 template <class T>
 const T* good(const ptx::Expected<T>& value) {
   if (value) return &*value;
@@ -129,6 +135,17 @@ void run_open() {
   }
 }
 
+// The library's own kernels are functions over memory.
+void run_ready_made() {
+  const std::vector<float> x = {1, 2, 3, 4, 4, 3, 2, 1};
+  std::vector<float> y(8);
+  const auto ran = ptx::kernels::softmax(ptx::cpu(), ptx::f32, {x.data(), 2, 4}, {y.data(), 2, 4});
+  if (!good(ran)) return;
+  expect(y[0] + y[1] + y[2] + y[3] > 0.9999f && y[0] == y[7] && y[3] > 0.64f && y[3] < 0.65f, "a softmax is one");
+  const auto wrong = ptx::kernels::softmax(ptx::cpu(), ptx::f64, {x.data(), 2, 4}, {y.data(), 2, 4});
+  expect(!wrong && wrong.error().kind == ptx::Kind::argument_dtype, "a type that no kernel takes is an error");
+}
+
 void check_text(const std::string& text) {
   const ptx::text::Parsed parsed = ptx::text::parse(text, "scale.ptx");
   expect(!parsed.broken() && ptx::check::check(parsed.module).empty(), "what was written has no findings");
@@ -170,5 +187,6 @@ int main(int argc, char** argv) {
     run_tangled(*kernel);
   }
   run_open();
+  run_ready_made();
   return failures == 0 ? 0 : 1;
 }

@@ -184,6 +184,26 @@ def test_a_reader_that_goes_away_is_no_traceback() -> None:
     assert done.stderr == "" and done.stdout.count("\n") == 1
 
 
+@pytest.mark.parametrize("words", ["isa ld", "help", "--cmake-dir", "kernels --help"])
+@pytest.mark.parametrize(("stream", "why"), [("/dev/full", "No space left on device"), ("&-", "it is closed")])
+def test_a_standard_output_that_takes_nothing_is_no_traceback(words: str, stream: str, why: str) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(pyptx.__file__).parents[1])}
+    command = f"{sys.executable} -m pyptx {words} >{stream}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment, check=False)
+    if words == "--cmake-dir" and "source tree" in done.stderr:
+        return  # has nothing to print
+    assert (done.returncode, done.stderr) == (2, f"pyptx: error: cannot write the standard output: {why}\n")
+
+
+def test_names_of_files_are_bytes(tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/\xff.ptx"
+    Path(os.fsdecode(name)).write_text(GOOD)
+    environment = {**os.environ, "PYTHONPATH": str(Path(pyptx.__file__).parents[1])}
+    command = [os.fsencode(sys.executable), b"-m", b"pyptx", b"check", name]
+    done = subprocess.run(command, capture_output=True, env=environment, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"no findings in 1 file\n", b"")
+
+
 def test_main_writes_to_the_streams_of_its_caller(capsys: pytest.CaptureFixture[str], bad: Path) -> None:
     assert cli.main(["check", str(bad)]) == 1
     out, err = capsys.readouterr()

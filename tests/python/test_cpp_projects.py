@@ -105,8 +105,20 @@ def test_a_users_project(project: str, with_compiler: str, installed: Installed,
     assert ("libptx.so" in needed) == (project == "shared")
 
 
+PUBLIC = {"ptx/ptx.hpp", "ptx/kernel.hpp", "ptx/kernels.hpp"}
+
+
+@pytest.mark.parametrize("with_compiler", ["g++", "clang"])
+def test_each_public_header_stands_alone(with_compiler: str, installed: Installed, tmp_path: Path) -> None:
+    """With many warnings, without exceptions, and not as a system's header, whose mistakes compilers overlook."""
+    source = tmp_path / "user.cpp"
+    source.write_text("".join(f"#include <{name}>\n" for name in sorted(PUBLIC)) + "int main() {}\n")
+    flags = ["-std=c++20", "-fno-exceptions", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wconversion", "-Wshadow", "-Wold-style-cast"]
+    run(compiler(with_compiler), *flags, "-I", installed.prefix / "include", source)
+
+
 def test_what_is_installed(installed: Installed) -> None:
-    """The licence, the program, the headers that <ptx/ptx.hpp> leads to and no others, no path of this machine, no target without
+    """The licence, the program, the headers that the public ones lead to and no others, no path of this machine, no target without
     the package's name."""
     prefix = installed.prefix
     assert list(prefix.rglob("LICENSE"))
@@ -115,7 +127,7 @@ def test_what_is_installed(installed: Installed) -> None:
     headers = {str(path.relative_to(include)): path.read_text() for path in include.rglob("*") if path.is_file()}
     included = {name for text in headers.values() for name in re.findall(r'^#include "(ptx/[^"]+)"', text, re.MULTILINE)}
     assert included <= headers.keys(), "a public header includes one that is not there"
-    assert headers.keys() - included == {"ptx/ptx.hpp", "ptx/kernel.hpp"}, "a header is installed that nothing public includes"
+    assert headers.keys() - included == PUBLIC, "a header is installed that nothing public includes"
     for internal in (
         "text/parser",
         "vgpu/decoder",

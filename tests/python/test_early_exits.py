@@ -173,18 +173,31 @@ def at_the_end_if_python_says(X, Y):
         i += 1
 
 
-@pytest.mark.parametrize(
-    "body",
-    [at_the_end, of_a_helper, as_the_author_chose, at_the_end_of_a_round, does_not_take_it, at_the_end_if_python_says],
-)
+RIGHT = [at_the_end, of_a_helper, as_the_author_chose, at_the_end_of_a_round, does_not_take_it, at_the_end_if_python_says]
+
+
+@pytest.mark.parametrize("body", RIGHT)
 def test_what_leaves_nothing_out_is_not(body) -> None:
     assert "ret;" in traced(body)
 
 
-def test_code_without_a_source_is_traced_as_it_is() -> None:
-    scope = {"ptx": ptx, "reg": reg, "u32": u32}
-    exec("def body(X, Y):\n    i = reg.scalar(u32, init=0)\n    with ptx.if_(i == 1):\n        return\n    ptx.ret()\n", scope)
-    assert "$_endif_" in traced(scope["body"])
+def without_its_source(body):
+    """The same function, as at Python's prompt."""
+    scope = dict(globals())
+    exec(compile(inspect.getsource(body), "<string>", "exec"), scope)
+    return scope[body.__name__]
+
+
+@pytest.mark.parametrize("body", RIGHT)
+def test_code_without_a_source_that_leaves_nothing_out(body) -> None:
+    assert traced(without_its_source(body)) == traced(body)
+
+
+@pytest.mark.parametrize("body", [leaves_by_return, leaves_a_while, leaves_an_else, leaves_where_python_says, leaves_a_try])
+def test_a_return_in_code_without_a_source_is_an_error(body) -> None:
+    with pytest.raises(PtxError, match=r"`return` in the block of `ptx\.") as raised:
+        traced(without_its_source(body))
+    assert raised.value.kind == "bad_control_flow"
 
 
 def catches(X, Y):

@@ -1,6 +1,7 @@
 """Stepping a kernel: where it stops, what is seen there, and that going back is exact."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import pyptx
-from pyptx import executor, kernel, ptx, reg
+from pyptx import PtxError, executor, kernel, ptx, reg
 from pyptx.specs import Tile
 from pyptx.types import f32, u32
 
@@ -165,10 +166,36 @@ def test_torch_and_its_tensors_stay_as_they_are() -> None:
 
 def test_what_a_call_raises_is_told() -> None:
     with doubled().debug(np.arange(32)) as session:  # integers
-        assert session.run().why == "ended"
+        with pytest.raises(TypeError, match="float32"):
+            session.run()
         assert session.error is not None and session.outputs is None
     with pytest.raises(Exception, match="the session is closed"):
         session.run()
+
+
+def test_sessions_side_by_side() -> None:
+    x = np.arange(32, dtype=np.float32)
+    with doubled().debug(x) as one, doubled().debug(x) as other:
+        for session in (one, other):
+            session.break_at(LINE)
+            assert session.run().why == "breakpoint"
+        assert one.step().position == other.step().position > 0
+        assert other.run().why == "ended" and one.back().why == "step"
+        assert one.run().why == "breakpoint" and one.run().why == "ended"
+        for session in (one, other):
+            np.testing.assert_array_equal(session.outputs, 2 * x)
+
+
+def test_places_that_there_cannot_be_are_refused() -> None:
+    with doubled().debug(np.arange(32, dtype=np.float32)) as session:
+        for call, said in (
+            (lambda: session.break_at(-1), "`line` is -1; what fits is a number, 1 or more"),
+            (lambda: session.break_at(LINE, warp=-1), "`warp` is -1; what fits is a number, 0 or more"),
+            (lambda: session.watch("tile", -4), "`offset` is `-4`"),
+            (lambda: session.break_on_findings(rule="Z-9"), "there is no rule `Z-9`"),
+        ):
+            with pytest.raises(PtxError, match=re.escape(said)):
+                call()
 
 
 def test_a_session_that_is_left_alone_ends_with_the_process() -> None:

@@ -297,6 +297,19 @@ def test_compiled_with_numbers_that_change():
         assert torch.equal(f(ramp(32), r), ramp(32).expand(r, 32))
 
 
+def test_compiled_by_themselves_kernels_have_graphs_of_their_own():
+    """Not eight for all of them together, which is what torch keeps of a code object."""
+    torch._dynamo.reset()
+    x = torch.ones(WARP)
+    for factor in range(2, 14):
+        factored = times(factor)
+        assert torch.compile(factored, fullgraph=True, backend="eager")(x)[0] == factor
+        differentiable = torch_support.differentiable_kernel(factored, times(2 * factor), save_for_backward=[])
+        y = x.clone().requires_grad_()
+        torch.compile(differentiable, fullgraph=True, backend="eager")(y).sum().backward()
+        assert y.grad[0] == 2 * factor
+
+
 def test_compiled_kernels_in_turn():
     f, counter = compiled(lambda k, a: k(a))
     twice, thrice = times(2), times(3)

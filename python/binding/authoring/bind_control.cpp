@@ -57,7 +57,8 @@ const nb::object& of_early_exits(const char* function) {
 }
 
 // A `return`, `break` or `continue` in the block that is entered now would leave out what stands behind it, in silence. What it
-// is called in the author's source is of no matter. Gives the lines of the returns that would, if they were taken.
+// is called in the author's source is of no matter. Gives the lines of the returns that would, if they were taken; () where there
+// is no source.
 nb::object refuse_early_exit(const char* name, const SourceLocation& where) {
   PyFrameObject* frame = PyEval_GetFrame();
   if (frame == nullptr || !where.known()) return {};
@@ -65,7 +66,7 @@ nb::object refuse_early_exit(const char* name, const SourceLocation& where) {
   static const nb::object& find = of_early_exits("early_exit");
   nb::object found = find(code, PyFrame_GetLineNumber(frame));
   if (found.is_none()) return {};
-  if (PyTuple_Check(found.ptr()))
+  if (PyTuple_Check(found.ptr()) && PyTuple_GET_SIZE(found.ptr()) != 0)
     raise(early_exit(name, nb::cast<std::string>(found[0]), where.file, nb::cast<std::uint32_t>(found[1])));
   return found;
 }
@@ -75,6 +76,12 @@ void refuse_taken(const char* name, const Block& block) {
   PyFrameObject* frame = PyEval_GetFrame();
   if (!block.returns.is_valid() || frame == nullptr) return;
   const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+  if (PyTuple_Check(block.returns.ptr())) {
+    static const nb::object& look = of_early_exits("left_early");
+    if (nb::cast<bool>(look(code, PyFrame_GetLasti(frame))))
+      raise(early_exit(name, "return", block.where.file, block.where.line));
+    return;
+  }
   static const nb::object& find = of_early_exits("taken");
   const nb::object line = find(code, PyFrame_GetLasti(frame), block.returns);
   if (!line.is_none()) raise(early_exit(name, "return", block.where.file, nb::cast<std::uint32_t>(line)));

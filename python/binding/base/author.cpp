@@ -59,10 +59,10 @@ void set_package_folder(std::string_view folder) {
   if (!folder.empty()) package_folder() += '/';
 }
 
-void pass_over_folder(std::string_view folder) {
-  std::string path = cat(folder, '/');
+void pass_over(std::string_view library) {
+  std::string path = library.ends_with(".py") ? std::string(library) : cat(library, '/');
   auto& all = passed_over();
-  if (!folder.empty() && std::find(all.begin(), all.end(), path) == all.end()) all.push_back(std::move(path));
+  if (!library.empty() && std::find(all.begin(), all.end(), path) == all.end()) all.push_back(std::move(path));
 }
 
 SourceLocation authors_line() {

@@ -16,9 +16,9 @@ namespace ptx::python {
 /// Says where the package's own Python lies: its frames are never the author's.
 void set_package_folder(std::string_view folder);
 
-/// Says where a library lies that calls the package for the author, as JAX does: its frames are no author's where there are
-/// others.
-void pass_over_folder(std::string_view folder);
+/// Says where a library lies, a folder or a file, that calls the package for the author, as JAX does: its frames are no author's
+/// where there are others.
+void pass_over(std::string_view library);
 
 /// The line of the nearest Python frame outside the package and of what is passed over; unknown when there is none.
 SourceLocation authors_line();

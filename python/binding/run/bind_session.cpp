@@ -71,13 +71,12 @@ SessionHandle make_session(nb::object run) {
   });
   const auto repeat = [call](vgpu::Observer& observer) {
     const nb::gil_scoped_acquire here;
-    launch::set_default_observer(&observer, true);
+    const launch::Stepping stepping(observer);
     try {
       (*call)();
     } catch (nb::python_error& error) {
       error.discard_as_unraisable("a run that is stepped");  // never: the function keeps what is raised
     }
-    launch::set_default_observer(nullptr);
   };
   const auto goes_on = [] {
     const nb::gil_scoped_acquire here;
@@ -249,7 +248,11 @@ void bind_session(nb::module_& m) {
       .function(
           "break_on_findings(self, stops: bool, rule: str) -> None",
           "Whether what checks find stops the run; of one rule alone where it is not empty.",
-          [](const SessionHandle& self, bool stops, std::string rule) { open(self).break_on_findings(stops, std::move(rule)); })
+          [](const SessionHandle& self, bool stops, std::string rule) {
+            if (!rule.empty() && !vgpu::rule_from_id(rule))
+              raise(Kind::argument_kind, cat("there is no rule `", rule, '`'), authors_line(), "`pyptx.executor.rules()` lists them");
+            open(self).break_on_findings(stops, std::move(rule));
+          })
       .function(with("run(self)"), "Goes on.",
                 [](const SessionHandle& self) { return go(self, [](vgpu::Session& s) { return s.run(); }); })
       .function(with("step(self, instructions: int)"), "Of the focused warp.",

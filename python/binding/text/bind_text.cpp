@@ -55,8 +55,10 @@ nb::list tokens_of(const std::string& source) {
   return all;
 }
 
-nb::tuple run_tool(const std::vector<std::string>& arguments, bool colour, bool colour_of_errors, const std::string& program,
+nb::tuple run_tool(const std::vector<nb::bytes>& words, bool colour, bool colour_of_errors, const std::string& program,
                    nb::object say) {
+  std::vector<std::string> arguments;
+  for (const nb::bytes& word : words) arguments.emplace_back(word.c_str(), word.size());
   bool interrupted = false;
   const auto goes_on = [&] {
     const nb::gil_scoped_acquire here;
@@ -67,7 +69,7 @@ nb::tuple run_tool(const std::vector<std::string>& arguments, bool colour, bool 
     const nb::gil_scoped_acquire here;
     say(nb::bytes(text.data(), text.size()));
   };
-  const tool::Outcome outcome = [&] {
+  tool::Outcome outcome = [&] {
     const nb::gil_scoped_release others;
     return tool::run(arguments, {.in = &std::cin,
                                  .colour = colour,
@@ -76,7 +78,11 @@ nb::tuple run_tool(const std::vector<std::string>& arguments, bool colour, bool 
                                  .goes_on = goes_on,
                                  .say = say.is_none() ? std::function<void(std::string_view)>() : tell});
   }();
-  if (interrupted) throw nb::python_error();
+  if (interrupted) {  // what the command has is said all the same
+    if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) == 0) throw nb::python_error();
+    PyErr_Clear();
+    outcome.status = 130;
+  }
   return nb::make_tuple(outcome.status, nb::bytes(outcome.out.data(), outcome.out.size()),
                         nb::bytes(outcome.err.data(), outcome.err.size()));
 }
@@ -92,12 +98,13 @@ void bind_text(nb::module_& m) {
            "Every token: (kind, text, line, column, the space before it).", tokens_of);
   function(m, "print_text(source: str) -> str", "The text as the core prints it.",
            [](std::string source) { return text::print(text::parse(std::move(source)).module); });
-  function(m,
-           "run_tool(arguments: Sequence[str], colour: bool = False, colour_of_errors: bool = False, program: str = 'pyptx', "
-           "say: typing.Callable[[bytes], object] | None = None) -> tuple[int, bytes, bytes]",
-           "Runs a command line of ptx/tool: its exit status, and what it said on each stream. `say` takes what a command says "
-           "while it is talked with.",
-           run_tool);
+  function(
+      m,
+      "run_tool(arguments: Sequence[bytes], colour: bool = False, colour_of_errors: bool = False, program: str = 'pyptx', "
+      "say: typing.Callable[[bytes], object] | None = None) -> tuple[int, bytes, bytes]",
+      "Runs a command line of ptx/tool, whose words are bytes as the names of files are: its exit status, 130 when Ctrl-C ended "
+      "it, and what it said on each stream. `say` takes what a command says while it is talked with.",
+      run_tool);
 }
 
 }  // namespace ptx::python

@@ -61,7 +61,7 @@ def call_with_traced_scalars(plan: Plan, name: str, inputs: tuple[Any, ...], sca
 def _bind(plan: Plan, inputs: tuple[Any, ...], scalars: tuple[int | None, ...]) -> tuple[Image | None, Outputs]:
     """The image for these inputs, and its outputs."""
     jax: Any = import_module("jax")
-    _ptx.pass_over_folder(jax.__path__[0])  # of `jax.jit(kernel)(x)` the author's line is that of the call
+    _ptx.pass_over(jax.__path__[0])  # of `jax.jit(kernel)(x)` the author's line is that of the call
     numpy: Any = import_module("numpy")
     abstract = [jax.typeof(x) for x in inputs]
     for number, x in enumerate(abstract):

@@ -3,8 +3,10 @@
 They run where their arguments are: on a GPU, or for arrays in host memory on the executor. f32, f16 and bf16; between load and
 store everything is f32. Rows are the last dimension, of 1 to 262,144 elements; leading dimensions are taken together. A torch
 tensor whose rows lie apart is read where it lies, also one whose rows lie in groups that do, as `logits[:, :-1]`, as long as a
-row's elements lie side by side; torch.compile copies it. All are differentiable with torch, torch.func and JAX, products with
-scales in what their docstring says. Unsupported arguments raise; nothing falls back to another library.
+row's elements lie side by side; torch.compile copies it. In a graph of torch.compile with dynamic shapes the leading dimensions
+may change; for another row's length it is compiled once more, and torch.export and jax.export take constant sizes.
+All are differentiable with torch, torch.func and JAX, products with scales in what their docstring says. Unsupported arguments
+raise; nothing falls back to another library.
 """
 
 # From the top down: _torch, with _differentiated, gradients also inside torch.func; _arrays, of numpy and JAX, with _jax, the

@@ -69,15 +69,25 @@ def cross_entropy(logits: Any, target: Any, loss: Loss, reduction: str) -> Any:
     classes, counts = target.reshape(-1), (target != loss.ignore_index).sum().astype("float32")
     matrix = logits.reshape(-1, logits.shape[-1])
     losses = (_jax().losses if _is_jax(logits) else run_losses)(loss, matrix, classes)
-    return losses.reshape(target.shape) if reduction == "none" else losses.sum() / (counts if reduction == "mean" else 1)
+    return losses.reshape(target.shape) if reduction == "none" else _quotient(losses.sum(), counts if reduction == "mean" else 1)
+
+
+def _quotient(total: Any, counts: Any) -> Any:
+    """NaN of nothing by nothing, as everywhere, and without numpy's warning."""
+    if _is_jax(total):
+        return total / counts
+    import numpy
+
+    with numpy.errstate(invalid="ignore", divide="ignore"):
+        return total / counts
 
 
 def cross_entropy_and_gradient(logits: Any, target: Any, loss: Loss, reduction: str) -> Any:
     _checks.require_classes(logits, target, reduction, target.dtype.name in _checks.CLASSES)
     classes = target.reshape(-1)
     counts = (classes != loss.ignore_index).sum().astype("float32") if reduction == "mean" else 1
-    scale = (classes * 0 + 1).astype("float32") / counts
+    scale = _quotient((classes * 0 + 1).astype("float32"), counts)
     matrix = logits.reshape(-1, logits.shape[-1])
     losses, gradient = run_losses(loss, matrix, classes, scale.astype("float32"))
-    result = losses.reshape(target.shape) if reduction == "none" else losses.sum() / counts
+    result = losses.reshape(target.shape) if reduction == "none" else _quotient(losses.sum(), counts)
     return result, gradient.reshape(logits.shape)

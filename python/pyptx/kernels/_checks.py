@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import Any
 
 from .. import _ptx
@@ -17,6 +18,21 @@ def require_rows(operation: str, x: Any) -> None:
             f"`{operation}` of an array of shape {tuple(x.shape)}",
             "what fits has one dimension or more, the last of 1 element or more",
         )
+    require_sizes(operation, "x", x)
+
+
+def require_sizes(operation: str, name: str, x: Any) -> None:
+    """The dimensions of `x` are numbers, and no unknowns of an export: a kernel is chosen and made for them."""
+    for axis, size in enumerate(x.shape):
+        if not isinstance(size, int):
+            if hasattr(x, "aval"):
+                jax: Any = import_module("jax")
+                _ptx.pass_over(jax.__path__[0])  # the author's line is that of the export
+            _ptx.raise_error(
+                "argument_dim",
+                f"dimension {axis} of `{name}` of `{operation}` is open (`{size}`); a kernel is made for sizes that are numbers",
+                "export with constant sizes, once for each that is needed",
+            )
 
 
 def require_like(operation: str, name: str, other: Any, x: Any, what: str = "x") -> None:

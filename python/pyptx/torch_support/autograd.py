@@ -136,5 +136,7 @@ def differentiable_kernel(
             return KernelFunction.apply(*inputs)
         return forward_kernel(*inputs)
 
+    # torch.compile keeps eight graphs of a code object: this one is of this function alone
+    differentiable.__code__ = differentiable.__code__.replace(co_name=name)
     vars(differentiable).update(forward_kernel=forward_kernel, backward_kernel=backward_kernel)
     return differentiable

@@ -29,7 +29,7 @@ def register_operators() -> None:
         if state.launch_into is not None:
             return
         state.torch = import_module("torch")
-        _ptx.pass_over_folder(state.torch.__path__[0])  # of `torch.vmap(kernel)(x)` the author's line is that of the call
+        _ptx.pass_over(state.torch.__path__[0])  # of `torch.vmap(kernel)(x)` the author's line is that of the call
         state.library = state.torch.library.Library("pyptx", "FRAGMENT")
         # Compilers keep the strides that the kernel's inputs have in the graph; the operators copy what comes otherwise.
         strides = getattr(state.torch.Tag, "needs_exact_strides", state.torch.Tag.needs_fixed_stride_order)
