@@ -109,9 +109,9 @@ TEST(Fault, SaysThatALaunchGivesNoDynamicSharedMemory) {
   };
   EXPECT_NE(told(store("%r0+4"), 0).find(words), std::string::npos) << told(store("%r0+4"), 0);
   EXPECT_EQ(told(store("%r0+4096"), 64).find(words), std::string::npos);
-  EXPECT_EQ(
-      told({".shared .align 4 .b8 tile[64]", "mov.b32 %r0, tile", "st.shared.b32 [%r0+64], 1", "ret"}, 0).find("dynamic shared"),
-      std::string::npos);
+  EXPECT_EQ(told({".shared .align 4 .b8 tile[64]", "mov.b32 %r0, tile", "st.shared.b32 [%r0+64], 1", "ret"}, 0)
+                .find("is `.extern .shared`"),
+            std::string::npos);
 }
 
 TEST(Fault, ParametersHaveBounds) {
