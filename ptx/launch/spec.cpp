@@ -78,7 +78,7 @@ layout::TensorMap get_tensor_map(ByteReader& in) {
     return value <= most ? value : 0;
   };
   layout::TensorMap map;
-  map.type = static_cast<layout::TensorMapType>(number(static_cast<std::uint32_t>(layout::TensorMapType::tf32_ftz)));
+  map.type = static_cast<layout::TensorMapType>(number(static_cast<std::uint32_t>(layout::TensorMapType::b6x16_p32)));
   map.rank = static_cast<std::uint8_t>(number(layout::TensorMap::max_rank));
   map.swizzle = static_cast<layout::Swizzle>(number(static_cast<std::uint32_t>(layout::Swizzle::b128_atom64)));
   map.l2_promotion = static_cast<layout::L2Promotion>(number(static_cast<std::uint32_t>(layout::L2Promotion::b256)));
@@ -111,10 +111,11 @@ std::optional<std::uint32_t> described_tensor(const ir::Function& entry, std::si
 /// Why a descriptor reaches beyond its tensor; nothing when it does not, or when the tensor's size is not known.
 std::optional<std::string> beyond(const layout::TensorMap& map, const Tile& tile, const tile::Env& sizes) {
   const auto shape = tile.resolve(sizes);
-  if (!shape || map.interleave != layout::Interleave::none || map.rank == 0) return std::nullopt;
+  if (!shape || map.rank == 0) return std::nullopt;
   auto has = static_cast<std::uint64_t>(tile::element_bytes(tile.dtype()));
   for (const std::int64_t size : *shape) has *= static_cast<std::uint64_t>(size);
-  std::uint64_t covers = map.sizes[0] * static_cast<std::uint64_t>(layout::element_bytes(map.type));
+  std::uint64_t covers = map.interleave == layout::Interleave::none ? layout::bytes_of(map.type, map.sizes[0])
+                                                                    : map.sizes[0] * layout::slice_bytes(map.interleave);
   for (std::size_t dim = 1; dim < map.rank; ++dim) {
     if (map.sizes[dim] == 0) return std::nullopt;
     std::uint64_t reach = 0;

@@ -17,11 +17,15 @@ constexpr std::uint64_t granule = 16;             // bytes: strides and rows of 
 
 struct ElementType {
   std::string_view name;
-  int bytes;
+  unsigned bits, shared_bits;
 };
-constexpr ElementType element_types[] = {{"u8", 1},      {"u16", 2},  {"u32", 4},     {"s32", 4}, {"u64", 8},
-                                         {"s64", 8},     {"f16", 2},  {"f32", 4},     {"f64", 8}, {"bf16", 2},
-                                         {"f32.ftz", 4}, {"tf32", 4}, {"tf32.ftz", 4}};
+constexpr ElementType element_types[] = {{"u8", 8, 8},         {"u16", 16, 16},  {"u32", 32, 32},     {"s32", 32, 32},
+                                         {"u64", 64, 64},      {"s64", 64, 64},  {"f16", 16, 16},     {"f32", 32, 32},
+                                         {"f64", 64, 64},      {"bf16", 16, 16}, {"f32.ftz", 32, 32}, {"tf32", 32, 32},
+                                         {"tf32.ftz", 32, 32}, {"b4x16", 4, 4},  {"b4x16_p64", 4, 8}, {"b6x16_p32", 6, 8}};
+const ElementType& of(TensorMapType type) { return element_types[static_cast<std::size_t>(type)]; }
+constexpr std::uint32_t padded_row = 128;  // elements of what is padded: boxes have as many, tensors a multiple
+bool is_padded(TensorMapType type) { return of(type).shared_bits != of(type).bits; }
 
 Unexpected bad_tensor_map(std::string message, const std::string& hint = {}) {
   Diagnostic error{.kind = Kind::bad_tile, .message = std::move(message)};
@@ -105,9 +109,10 @@ Expected<void> check_im2col(const TensorMap& map, const Im2col& im2col) {
         return bad_tensor_map(
             cat("a corner of the pixels' box is ", corner, "; with ", map.rank, " dimensions it is ", -most, " to ", most - 1));
     }
-    if (static_cast<std::int64_t>(map.sizes[i + 1]) + im2col.upper_corner[i] - im2col.lower_corner[i] < 1) {
+    const std::uint64_t size = map.sizes[map.interleave == Interleave::none ? i + 1 : i];  // channels stand before it, or behind
+    if (static_cast<std::int64_t>(size) + im2col.upper_corner[i] - im2col.lower_corner[i] < 1) {
       return bad_tensor_map(cat("the pixels' box from ", im2col.lower_corner[i], " to ", im2col.upper_corner[i],
-                                " is empty in a dimension of ", map.sizes[i + 1]));
+                                " is empty in a dimension of ", size));
     }
   }
   if (im2col.channels_per_pixel < 1 || im2col.channels_per_pixel > max_box)
@@ -117,12 +122,35 @@ Expected<void> check_im2col(const TensorMap& map, const Im2col& im2col) {
   return {};
 }
 
+// What packed types ask for (cuTensorMapEncodeTiled, and the manual's "Restriction on Tensor Copy instructions").
+Expected<void> check_packed(const TensorMap& map) {
+  const std::string type = cat("elements of type ", name(map.type));
+  const std::uint64_t multiple = is_padded(map.type) ? padded_row : 2;
+  if (map.sizes[0] % multiple != 0)
+    return bad_tensor_map(cat(type, " lie in rows of a multiple of ", multiple, ", not of ", map.sizes[0]));
+  if (!is_padded(map.type)) return {};
+  const std::uint32_t columns = map.im2col ? map.im2col->channels_per_pixel : map.box[0];
+  if (columns != padded_row) return bad_tensor_map(cat("one copy moves ", padded_row, ' ', type, " of a row, not ", columns));
+  using enum Swizzle;
+  const bool stored_only = map.swizzle == b128_atom64 && map.type == TensorMapType::b6x16_p32;
+  if (map.swizzle != none && map.swizzle != b128 && map.swizzle != b128_atom32 && !stored_only)
+    return bad_tensor_map(cat(type, " go with swizzle NONE, 128B or 128B_ATOM_32B, not ", tensor_map_swizzle_name(map.swizzle)));
+  if (map.interleave != Interleave::none) return bad_tensor_map(cat(type, " do not go with interleaved channels"));
+  return {};
+}
+
 std::uint64_t rounded_up(std::uint64_t bytes) { return (bytes + granule - 1) / granule * granule; }
 
 }  // namespace
 
-std::string_view name(TensorMapType type) { return element_types[static_cast<std::size_t>(type)].name; }
-int element_bytes(TensorMapType type) { return element_types[static_cast<std::size_t>(type)].bytes; }
+std::string_view name(TensorMapType type) { return of(type).name; }
+bool is_packed(TensorMapType type) { return of(type).bits < 8; }
+int element_bits(TensorMapType type) { return static_cast<int>(of(type).bits); }
+int element_bytes(TensorMapType type) { return static_cast<int>(of(type).bits / 8); }
+std::uint64_t bytes_of(TensorMapType type, std::uint64_t elements) {
+  return elements / 8 * of(type).bits + (elements % 8 * of(type).bits + 7) / 8;
+}
+std::uint64_t shared_bytes_of(TensorMapType type, std::uint64_t elements) { return elements * of(type).shared_bits / 8; }
 
 std::string_view tensor_map_swizzle_name(Swizzle swizzle) {
   switch (swizzle) {
@@ -143,7 +171,10 @@ std::string_view tensor_map_swizzle_name(Swizzle swizzle) {
   }
 }
 
-std::uint64_t address_alignment(const TensorMap& map) { return map.interleave == Interleave::b32 ? 2 * granule : granule; }
+std::uint64_t address_alignment(const TensorMap& map) {
+  return map.interleave == Interleave::b32 || is_padded(map.type) ? 2 * granule : granule;
+}
+std::uint64_t slice_bytes(Interleave interleave) { return interleave == Interleave::b32 ? 2 * granule : granule; }
 
 std::string to_string(const TensorMap& map) {
   std::string text = cat(name(map.type), ' ', reversed(map.sizes, map.rank));
@@ -156,17 +187,29 @@ std::string to_string(const TensorMap& map) {
   return text;
 }
 
+std::uint64_t TensorMap::nominal_bytes() const {
+  if (im2col) return bytes_of(type, std::uint64_t{im2col->channels_per_pixel} * im2col->pixels_per_column);
+  std::uint64_t elements = 1;
+  for (std::size_t i = 0; i < rank; ++i) elements *= (box[i] + element_strides[i] - 1) / element_strides[i];
+  return bytes_of(type, elements);
+}
+
 std::uint64_t TensorMap::box_bytes() const {
-  auto bytes = static_cast<std::uint64_t>(element_bytes(type));
-  if (im2col) return bytes * im2col->channels_per_pixel * im2col->pixels_per_column;
-  for (std::size_t i = 0; i < rank; ++i) bytes *= (box[i] + element_strides[i] - 1) / element_strides[i];
-  return bytes;
+  if (interleave == Interleave::none) {
+    if (im2col || element_strides[0] == 1) return nominal_bytes();
+    TensorMap whole = *this;
+    whole.element_strides[0] = 1;  // which a copy does not look at
+    return whole.nominal_bytes();
+  }
+  std::uint64_t slices = im2col ? im2col->pixels_per_column : 1;
+  for (std::size_t i = 0; !im2col && i < rank; ++i)
+    if (i + 2 != rank) slices *= (box[i] + element_strides[i] - 1) / element_strides[i];
+  return slices * slice_bytes(interleave);
 }
 
 Expected<void> TensorMap::check() const {
   if (auto ok = check_rank(rank); !ok) return ok;
   if (tensor_map_swizzle_name(swizzle).empty()) return bad_tensor_map("no tensor map has this swizzle");
-  const auto bytes = static_cast<std::uint64_t>(element_bytes(type));
   for (std::size_t i = 0; i < rank; ++i) {
     if (sizes[i] < 1 || sizes[i] > max_size)
       return bad_tensor_map(
@@ -178,9 +221,10 @@ Expected<void> TensorMap::check() const {
   const std::uint64_t multiple = address_alignment(*this);
   for (std::size_t i = 0; i + 1 < rank; ++i) {
     if (strides[i] % multiple != 0) {
-      return bad_tensor_map(cat("from one index to the next of dimension ", rank - 2 - i, " of ", reversed(sizes, rank),
-                                " it is ", strides[i], " bytes; a tensor map needs a multiple of ", multiple),
-                            cat("pad the rows to a multiple of ", multiple / bytes, " elements, or copy without a tensor map"));
+      return bad_tensor_map(
+          cat("from one index to the next of dimension ", rank - 2 - i, " of ", reversed(sizes, rank), " it is ", strides[i],
+              " bytes; a tensor map needs a multiple of ", multiple),
+          cat("pad the rows to a multiple of ", multiple * 8 / of(type).bits, " elements, or copy without a tensor map"));
     }
     if (strides[i] >= stride_end) {
       return bad_tensor_map(cat("from one index to the next of dimension ", rank - 2 - i, " of ", reversed(sizes, rank),
@@ -194,23 +238,25 @@ Expected<void> TensorMap::check() const {
   if (fill == TensorMapFill::nan && !is_float(type))
     return bad_tensor_map(cat("elements of type ", name(type), " have no NaN to fill with outside the tensor"));
   if (auto ok = im2col ? check_im2col(*this, *im2col) : check_box(*this); !ok) return ok;
-  if (box_bytes() >= end_of_box) {
-    return bad_tensor_map(cat("one copy moves ", box_bytes(), " bytes; a tensor map takes less than ", end_of_box),
+  if (is_packed(type))
+    if (auto ok = check_packed(*this); !ok) return ok;
+  if (nominal_bytes() >= end_of_box) {
+    return bad_tensor_map(cat("one copy moves ", nominal_bytes(), " bytes; a tensor map takes less than ", end_of_box),
                           "give the Tile a smaller `tma_box`, and copy more than once");
   }
   const std::uint32_t columns = im2col ? im2col->channels_per_pixel : box[0];
-  const std::uint64_t row = columns * bytes;
+  const std::uint64_t row = shared_bytes_of(type, columns);
   const std::string what = im2col ? std::string("a pixel") : cat("a row of the box ", reversed(box, rank));
-  if (row % granule != 0) {
-    return bad_tensor_map(
-        cat(what, " is ", row, " bytes (", columns, " elements of ", bytes, "); a tensor copy needs a multiple of ", granule));
-  }
+  const std::string elements =
+      cat(columns, " elements of ", is_packed(type) ? cat(of(type).shared_bits, " bits") : cat(of(type).bits / 8));
+  if (row % granule != 0 || (is_packed(type) && columns % (granule * 8 / of(type).shared_bits) != 0))
+    return bad_tensor_map(cat(what, " is ", row, " bytes (", elements, "); a tensor copy needs a multiple of ", granule));
   // A slice of interleaved channels is as wide as it is, whatever the swizzle.
   if (const auto most = width(swizzle); most && row > *most && interleave == Interleave::none) {
-    return bad_tensor_map(cat(what, " is ", row, " bytes (", columns, " elements of ", bytes, "); swizzle ",
-                              tensor_map_swizzle_name(swizzle), " takes at most ", *most),
-                          cat("a `tma_box` of ", *most / bytes, " columns, or `tma_rank=3`, which copies ", slab_columns,
-                              " columns at a time in one instruction"));
+    return bad_tensor_map(
+        cat(what, " is ", row, " bytes (", elements, "); swizzle ", tensor_map_swizzle_name(swizzle), " takes at most ", *most),
+        cat("a `tma_box` of ", *most * 8 / of(type).shared_bits, " columns, or `tma_rank=3`, which copies ", slab_columns,
+            " columns at a time in one instruction"));
   }
   return {};
 }
@@ -227,14 +273,17 @@ Expected<TensorMap> tiled_tensor_map(TensorMapType type, std::span<const std::in
     if (auto ok = check_box_size(size, box); !ok) return Unexpected{std::move(ok).error()};
 
   TensorMap map{.type = type, .rank = static_cast<std::uint8_t>(shape.size()), .swizzle = swizzle};
-  auto stride = static_cast<std::uint64_t>(element_bytes(type));
+  std::uint64_t stride = 0;
   for (std::size_t i = 0; i < map.rank; ++i) {
     const std::size_t of_tensor = map.rank - 1 - i;
     map.sizes[i] = static_cast<std::uint64_t>(shape[of_tensor]);
     map.box[i] = static_cast<std::uint32_t>(box[of_tensor]);
     // The stride of a dimension of size 1 is never used, but the driver looks at it.
     if (i != 0) map.strides[i - 1] = map.sizes[i] == 1 ? rounded_up(stride) : stride;
-    if (__builtin_mul_overflow(stride, map.sizes[i], &stride)) stride = stride_end;  // which check() refuses, as the true one
+    if (i == 0)
+      stride = bytes_of(type, map.sizes[0]);
+    else if (__builtin_mul_overflow(stride, map.sizes[i], &stride))
+      stride = stride_end;  // which check() refuses, as the true one
   }
   if (auto ok = map.check(); !ok) return Unexpected{std::move(ok).error()};
   return map;
@@ -253,10 +302,9 @@ Expected<TensorMap> slab_tensor_map(TensorMapType type, std::int64_t rows, std::
   for (const std::int64_t size : slabs)
     if (auto ok = check_box_size(size, slabs); !ok) return Unexpected{std::move(ok).error()};
 
-  const auto bytes = static_cast<std::uint64_t>(element_bytes(type));
   TensorMap map{.type = type, .rank = 3, .swizzle = swizzle};
   map.sizes = {slab_columns, static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(columns / slab_columns)};
-  map.strides = {static_cast<std::uint64_t>(columns) * bytes, slab_columns * bytes};
+  map.strides = {bytes_of(type, static_cast<std::uint64_t>(columns)), bytes_of(type, slab_columns)};
   map.box = {static_cast<std::uint32_t>(slab_columns + (padding ? 8 : 0)), static_cast<std::uint32_t>(box_rows),
              static_cast<std::uint32_t>(slabs[1])};
   if (auto ok = map.check(); !ok) return Unexpected{std::move(ok).error()};
@@ -267,12 +315,12 @@ bool fits_one_box(TensorMapType type, std::span<const std::int64_t> shape, Swizz
   if (shape.empty() || std::any_of(shape.begin(), shape.end(), [](std::int64_t size) { return size < 1 || size > max_box; }))
     return false;
   const auto most = width(swizzle);
-  return !most || static_cast<std::uint64_t>(shape.back() * element_bytes(type)) <= *most;
+  return !most || shared_bytes_of(type, static_cast<std::uint64_t>(shape.back())) <= *most;
 }
 
 std::array<std::int64_t, 2> default_matrix_box(TensorMapType type, std::int64_t columns, Swizzle swizzle) {
   constexpr std::int64_t rows = 128;
-  if (const auto most = width(swizzle)) return {rows, static_cast<std::int64_t>(*most) / element_bytes(type)};
+  if (const auto most = width(swizzle)) return {rows, static_cast<std::int64_t>(*most) * 8 / of(type).shared_bits};
   return {rows, std::min<std::int64_t>(columns, max_box)};
 }
 

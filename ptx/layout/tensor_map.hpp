@@ -19,15 +19,43 @@ namespace ptx::layout {
 
 enum class Swizzle : std::uint8_t;
 
-/// The element types of tensor maps; values are the driver's (CUtensorMapDataType). 8-bit floats are copied as u8.
-enum class TensorMapType : std::uint8_t { u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32_ftz, tf32, tf32_ftz };
+/// The element types of tensor maps; values are the driver's (CUtensorMapDataType). 8-bit floats are copied as u8. The last three
+/// are Blackwell's ("Sub-byte Types"): elements of 4 or 6 bits, packed in global memory. In shared memory 16 of them are 8 bytes
+/// (b4x16), or 16 bytes of which the last 8 or 4 are padding. A store takes b6x16_p32 for b6p2x16: an element a byte.
+enum class TensorMapType : std::uint8_t {
+  u8,
+  u16,
+  u32,
+  s32,
+  u64,
+  s64,
+  f16,
+  f32,
+  f64,
+  bf16,
+  f32_ftz,
+  tf32,
+  tf32_ftz,
+  b4x16,      ///< 16U4_ALIGN8B
+  b4x16_p64,  ///< 16U4_ALIGN16B
+  b6x16_p32,  ///< 16U6_ALIGN16B
+};
 std::string_view name(TensorMapType type);  ///< "bf16"
-int element_bytes(TensorMapType type);
+bool is_packed(TensorMapType type);         ///< 4 or 6 bits
+int element_bits(TensorMapType type);       ///< in global memory
+/// What so many elements are in global memory, whole bytes.
+std::uint64_t bytes_of(TensorMapType type, std::uint64_t elements);
+/// What they are in shared memory, where each 16 of a packed type may be padded.
+std::uint64_t shared_bytes_of(TensorMapType type, std::uint64_t elements);
+int element_bytes(TensorMapType type);  ///< of types that are not packed
 
 /// How much a copy brings into the L2 cache at once; values are the driver's.
 enum class L2Promotion : std::uint8_t { none, b64, b128, b256 };
 
-/// How channels lie in global memory, in slices of so many bytes (NC/8HWC8); values are the driver's.
+/// How channels lie in global memory: in slices of so many bytes (NC/8HWC8, NC/16HWC16), whatever the element type; values are
+/// the driver's. A slice is what coordinate 0 counts: the dimensions are one to three of space from the fastest, whose pixels are
+/// a slice each, then slices of channels, then images. A copy moves one of the slices of channels, whatever the box says of them
+/// (docs/facts.md, "Asynchronous copies").
 enum class Interleave : std::uint8_t { none, b16, b32 };
 
 /// What a copy reads outside the tensor; values are the driver's. `nan` is NaN of a kind that wgmma's multiply-adds take for 0.
@@ -60,16 +88,21 @@ struct TensorMap {
   std::array<std::uint32_t, max_rank> element_strides{1, 1, 1, 1, 1};  ///< every n-th element of a dimension is copied, n 1 to 8
   std::optional<Im2col> im2col;                                        ///< nothing: tiled
 
-  /// What one copy moves, and so what its mbarrier must expect: the part of a box outside the tensor counts, too.
+  /// What one copy moves, and so what its mbarrier must expect: the part of a box outside the tensor counts, too, the padding of
+  /// packed types does not.
   [[nodiscard]] std::uint64_t box_bytes() const;
+  /// The same as the driver counts it, who takes a slice of interleaved channels for an element, and all of them as copied.
+  [[nodiscard]] std::uint64_t nominal_bytes() const;
   /// Every rule that does not need the address. Kind bad_tile.
   [[nodiscard]] Expected<void> check() const;
 
   friend bool operator==(const TensorMap&, const TensorMap&) = default;
 };
 
-/// The tensor's address is a multiple of this many bytes: 16, or 32 with slices of 32.
+/// The tensor's address is a multiple of this many bytes: 16, or 32 with slices of 32 and of types that are padded.
 std::uint64_t address_alignment(const TensorMap& map);
+/// Bytes of a slice of interleaved channels.
+std::uint64_t slice_bytes(Interleave interleave);
 
 /// "f32 (256, 64) in boxes of (128, 32), swizzle 128B": sizes as the author writes them, outermost first.
 std::string to_string(const TensorMap& map);

@@ -49,16 +49,18 @@ constexpr SwizzleCode swizzle_codes[] = {{Swizzle::none, 0, 0},
                                          {Swizzle::b128_atom32, width_128, 1},
                                          {Swizzle::b128_atom64, width_128, 3}};
 
-// tf32 is f32 with a bit beside it.
+// tf32 is f32 with a bit beside it. The numbers of packed types are ThunderKittens' (its encode_tiled); no driver has shown them.
 struct TypeCode {
   TensorMapType type;
   std::uint32_t code, tf32;
 };
-constexpr TypeCode type_codes[] = {{TensorMapType::u8, 0, 0},      {TensorMapType::u16, 1, 0},     {TensorMapType::u32, 2, 0},
-                                   {TensorMapType::s32, 3, 0},     {TensorMapType::u64, 4, 0},     {TensorMapType::s64, 5, 0},
-                                   {TensorMapType::f16, 6, 0},     {TensorMapType::f32, 7, 0},     {TensorMapType::f64, 9, 0},
-                                   {TensorMapType::bf16, 10, 0},   {TensorMapType::f32_ftz, 8, 0}, {TensorMapType::tf32, 7, 1},
-                                   {TensorMapType::tf32_ftz, 8, 1}};
+constexpr TypeCode type_codes[] = {
+    {TensorMapType::u8, 0, 0},        {TensorMapType::u16, 1, 0},     {TensorMapType::u32, 2, 0},
+    {TensorMapType::s32, 3, 0},       {TensorMapType::u64, 4, 0},     {TensorMapType::s64, 5, 0},
+    {TensorMapType::f16, 6, 0},       {TensorMapType::f32, 7, 0},     {TensorMapType::f64, 9, 0},
+    {TensorMapType::bf16, 10, 0},     {TensorMapType::f32_ftz, 8, 0}, {TensorMapType::tf32, 7, 1},
+    {TensorMapType::tf32_ftz, 8, 1},  {TensorMapType::b4x16, 11, 0},  {TensorMapType::b4x16_p64, 12, 0},
+    {TensorMapType::b6x16_p32, 13, 0}};
 
 std::int32_t sign_extend(std::uint32_t value, unsigned width) {
   return static_cast<std::int32_t>(value << (32 - width)) >> (32 - width);
@@ -114,9 +116,9 @@ TensorMapWords encode(const TensorMap& map, std::uint64_t tensor) {
     elements = std::uint64_t{map.im2col->channels_per_pixel} * map.im2col->pixels_per_column;
   }
   constexpr std::uint64_t many = 65536;
-  const std::uint64_t transfer = map.box_bytes();
+  const std::uint64_t transfer = map.nominal_bytes();
   put(words, wide_bit, (map.interleave == Interleave::none ? elements : transfer) >= many ? 1 : 0);
-  put(words, transfer_bits, map.im2col ? transfer : whole_steps * static_cast<std::uint64_t>(element_bytes(map.type)));
+  put(words, transfer_bits, map.im2col ? transfer : bytes_of(map.type, whole_steps));
   put(words, pattern_bits, code->width == 0 ? 0x10 : 1u << (7 + code->width));
   return words;
 }
@@ -184,8 +186,9 @@ void replace(TensorMapWords& words, TensorMapField field, unsigned ordinal, std:
     case TensorMapField::element_stride:
       return put(words, element_stride_bits(ordinal), value - 1);
     case TensorMapField::elemtype: {
-      // the instruction's numbers are the descriptor's, and two more for tf32
-      constexpr std::uint64_t tf32 = 11;
+      // the instruction's numbers are the descriptor's, but for two more of tf32 before the packed types
+      constexpr std::uint64_t tf32 = 11, packed = 13;
+      if (value >= packed) return put_type(words, {TensorMapType::u8, static_cast<std::uint32_t>(value - 2), 0});
       if (value >= tf32) return put_type(words, {TensorMapType::tf32, static_cast<std::uint32_t>(value - tf32 + 7), 1});
       return put_type(words, {TensorMapType::u8, static_cast<std::uint32_t>(value), 0});
     }

@@ -41,9 +41,9 @@ TEST(TensorMapBytes, ComeBackAsTheyWere) {
     const std::array<std::common_type_t<decltype(values)...>, sizeof...(values)> all{values...};
     return all[random() % all.size()];
   };
-  int maps = 0;
+  int maps = 0, packed = 0;
   for (int i = 0; i < 4000; ++i) {
-    TensorMap map{.type = static_cast<TensorMapType>(random() % 13), .rank = static_cast<std::uint8_t>(1 + random() % 5)};
+    TensorMap map{.type = static_cast<TensorMapType>(random() % 16), .rank = static_cast<std::uint8_t>(1 + random() % 5)};
     map.swizzle = pick(Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128, Swizzle::b128_atom32, Swizzle::b128_atom64);
     map.l2_promotion = static_cast<L2Promotion>(random() % 4);
     map.fill = static_cast<TensorMapFill>(random() % 2);
@@ -55,12 +55,14 @@ TEST(TensorMapBytes, ComeBackAsTheyWere) {
     }
     for (std::size_t k = 0; k < map.rank; ++k) {
       map.sizes[k] = pick(std::uint64_t{1}, std::uint64_t{100}, std::uint64_t{1} << 32, std::uint64_t{12345});
-      if (!map.im2col) map.box[k] = pick(1u, 4u, 16u, 256u);
+      if (k == 0 && is_packed(map.type)) map.sizes[0] = pick(std::uint64_t{128}, std::uint64_t{1} << 32);
+      if (!map.im2col) map.box[k] = k == 0 && is_packed(map.type) ? 128u : pick(1u, 4u, 16u, 256u);
       map.element_strides[k] = pick(1u, 1u, 3u, 8u);
       if (k + 1 < map.rank) map.strides[k] = pick(std::uint64_t{32}, std::uint64_t{1} << 39, std::uint64_t{4096});
     }
     if (!map.check()) continue;
     ++maps;
+    packed += is_packed(map.type) ? 1 : 0;
     const std::uint64_t tensor = (std::uint64_t{random()} << 15) & ~std::uint64_t{31};
     const auto back = decode(encode(map, tensor));
     ASSERT_TRUE(back) << to_string(map) << ": " << back.error().message;
@@ -68,6 +70,7 @@ TEST(TensorMapBytes, ComeBackAsTheyWere) {
     EXPECT_EQ(back->tensor, tensor);
   }
   EXPECT_GT(maps, 300);
+  EXPECT_GT(packed, 30);
 }
 
 TEST(TensorMapBytes, OthersAreNone) {
@@ -83,13 +86,14 @@ TEST(TensorMapBytes, OthersAreNone) {
   };
   EXPECT_FALSE(with(TensorMapField::rank, 5));
   EXPECT_FALSE(with(TensorMapField::rank, 7));
-  EXPECT_FALSE(with(TensorMapField::elemtype, 13));
+  EXPECT_FALSE(with(TensorMapField::elemtype, 14)) << "boxes of 128 elements alone";
   EXPECT_FALSE(with(TensorMapField::interleave_layout, 3));
   EXPECT_FALSE(with(TensorMapField::global_address, 8));
   EXPECT_FALSE(with(TensorMapField::box_dim, 3));
   EXPECT_FALSE(with(TensorMapField::fill_mode, 1)) << "integers have no NaN";
   EXPECT_EQ(with(TensorMapField::elemtype, 11)->map.type, TensorMapType::tf32);
   EXPECT_EQ(with(TensorMapField::elemtype, 12)->map.type, TensorMapType::tf32_ftz);
+  EXPECT_EQ(with(TensorMapField::elemtype, 13)->map.type, TensorMapType::b4x16);
   EXPECT_EQ(with(TensorMapField::element_stride, 8)->map.element_strides[0], 8u);
 }
 

@@ -171,6 +171,57 @@ TEST(TensorMap, InterleavingFillingAndSteps) {
   expect_not(whole, "an element stride is 9; those of a tensor map are 1 to 8");
 }
 
+// What an H200's mbarriers were told of interleaved channels: one slice of channels, whatever the box has.
+TEST(TensorMap, OneCopyMovesOneSliceOfChannels) {
+  TensorMap map{.type = u16, .rank = 4, .interleave = Interleave::b16};
+  map.sizes = {10, 10, 2, 1};
+  map.strides = {160, 1600, 3200};
+  map.box = {8, 5, 2, 1};
+  map.element_strides = {3, 2, 1, 1, 1};
+  ASSERT_TRUE(map.check());
+  EXPECT_EQ(map.box_bytes(), 3u * 3 * 16);
+  EXPECT_EQ(map.nominal_bytes(), 3u * 3 * 2 * 2);
+  map.im2col = Im2col{.channels_per_pixel = 64, .pixels_per_column = 33};
+  ASSERT_TRUE(map.check());
+  EXPECT_EQ(map.box_bytes(), 33u * 16);
+  // without it a copy does not look at the innermost element stride
+  TensorMap plain{.type = u16, .rank = 1};
+  plain.sizes[0] = plain.box[0] = 64;
+  plain.element_strides[0] = 3;
+  EXPECT_EQ(plain.box_bytes(), 128u);
+  EXPECT_EQ(plain.nominal_bytes(), 44u);
+}
+
+TEST(TensorMap, PackedElements) {
+  EXPECT_EQ(bytes_of(b6x16_p32, 128), 96u);
+  EXPECT_EQ(shared_bytes_of(b6x16_p32, 128), 128u);
+  EXPECT_EQ(shared_bytes_of(b4x16_p64, 128), 128u);
+  EXPECT_EQ(shared_bytes_of(b4x16, 128), 64u);
+  EXPECT_EQ(bytes_of(b4x16, 3), 2u);
+  const auto map = tiled_tensor_map(b6x16_p32, Sizes{16, 256}, Sizes{8, 128}, Swizzle::b128);
+  ASSERT_TRUE(map) << map.error().message;
+  EXPECT_EQ(map->strides[0], 192u);
+  EXPECT_EQ(map->box_bytes(), 8u * 96);
+  EXPECT_EQ(address_alignment(*map), 32u);
+  EXPECT_EQ(to_string(*map), "b6x16_p32 (16, 256) in boxes of (8, 128), swizzle 128B");
+  ASSERT_TRUE(tiled_tensor_map(b4x16_p64, Sizes{4, 128}, Sizes{4, 128}, Swizzle::b128_atom32));
+  ASSERT_TRUE(tiled_tensor_map(b4x16, Sizes{4, 96}, Sizes{4, 64}, Swizzle::b32));
+  expect_refused(tiled_tensor_map(b4x16_p64, Sizes{4, 192}, Sizes{4, 128}, Swizzle::none), "a multiple of 128, not of 192");
+  expect_refused(tiled_tensor_map(b6x16_p32, Sizes{4, 128}, Sizes{4, 64}, Swizzle::none), "moves 128 elements of type b6x16_p32");
+  expect_refused(tiled_tensor_map(b4x16_p64, Sizes{4, 128}, Sizes{4, 128}, Swizzle::b64), "go with swizzle NONE, 128B");
+  expect_refused(tiled_tensor_map(b4x16_p64, Sizes{4, 128}, Sizes{4, 128}, Swizzle::b128_atom64), "not 128B_ATOM_64B");
+  expect_refused(tiled_tensor_map(b4x16, Sizes{4, 33}, Sizes{4, 32}, Swizzle::none), "is 17 bytes");
+  expect_refused(tiled_tensor_map(b4x16, Sizes{33}, Sizes{32}, Swizzle::none), "a multiple of 2, not of 33");
+  expect_refused(tiled_tensor_map(b4x16, Sizes{4, 64}, Sizes{4, 16}, Swizzle::none), "(16 elements of 4 bits)");
+  TensorMap slices = *map;
+  slices.rank = 3;
+  slices.sizes[2] = slices.box[2] = 1;
+  slices.strides[1] = 192 * 16;
+  slices.interleave = Interleave::b16;
+  ASSERT_FALSE(slices.check());
+  EXPECT_NE(slices.check().error().message.find("interleaved channels"), std::string::npos);
+}
+
 TEST(TensorMap, BoxesThatTheAuthorLeavesOut) {
   EXPECT_TRUE(fits_one_box(bf16, Sizes{256, 64}, Swizzle::b128));
   EXPECT_FALSE(fits_one_box(bf16, Sizes{257, 64}, Swizzle::b128));

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -91,15 +92,34 @@ std::optional<std::array<std::uint32_t, 3>> block_of(std::string_view text) {
 std::string lanes_of(std::uint32_t lanes) { return lanes == 0 ? std::string("no lanes") : vgpu::say_lanes(lanes); }
 std::string triple(const std::array<std::uint32_t, 3>& v) { return cat('(', v[0], ", ", v[1], ", ", v[2], ')'); }
 
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+std::set<std::uint32_t> lines_that_run(const ir::Module& module) {
+  std::set<std::uint32_t> lines;
+  for (const ir::Function& function : module.functions)
+    for (const ir::Inst& item : function.body)
+      if (item.kind == ir::ItemKind::inst) lines.insert(module.where(item).line);
+  return lines;
+}
+
 /// The prompt: what a person types, and what is answered.
 class Prompt {
  public:
   /// `echoes`: commands are shown as if they had been typed.
-  Prompt(vgpu::Session& session, const Expected<vgpu::Report>& report, std::string_view source, const Caller& caller,
+  Prompt(vgpu::Session& session, const Expected<vgpu::Report>& report, const LoadedKernel& kernel, const Caller& caller,
          std::istream& in, bool echoes, std::vector<std::string> buffers, Outcome& outcome)
       : session_(session),
         report_(report),
-        source_(source),
+        source_(kernel.source),
+        lines_(lines_of(kernel.source)),
+        runs_(lines_that_run(kernel.module())),
         caller_(caller),
         in_(in),
         echoes_(echoes),
@@ -216,6 +236,27 @@ class Prompt {
     show(session_.go_to(*position));
   }
   void where(const Words&) { show(session_.where()); }
+  // The text around a line: of the stop, behind what was listed last, or of a number.
+  void list(const Words& words) {
+    constexpr std::size_t around = 5;
+    const std::size_t at = session_.where().ptx_line;
+    if (words.size() > 1) {
+      const auto line = number_of(words[1]);
+      if (!line || *line == 0 || *line > lines_.size())
+        return complain(cat("`list` takes a line of the file, 1 to ", lines_.size(), "; `", words[1], "` was given"));
+      listed_ = *line > around ? *line - around : 1;
+    } else if (listed_from_ != session_.where().position || listed_ == 0) {
+      listed_ = at > around ? at - around : 1;
+    }
+    listed_from_ = session_.where().position;
+    if (listed_ > lines_.size())
+      return complain(cat("the file has ", lines_.size(), " lines, which were shown; `list 1` begins again"));
+    for (std::size_t i = 0; i < 2 * around + 1 && listed_ <= lines_.size(); ++i, ++listed_) {
+      const std::string number = std::to_string(listed_);
+      say(cat(listed_ == at ? "> " : "  ", std::string(number.size() < 5 ? 5 - number.size() : 0, ' '), number, "  ",
+              lines_[listed_ - 1], '\n'));
+    }
+  }
 
   void set_break(const Words& words) {
     if (words.size() < 2) {
@@ -236,10 +277,18 @@ class Prompt {
     const auto line = number_of(std::string_view(words[1]).substr(colon == std::string::npos ? 0 : colon + 1));
     if (!line || *line == 0 || *line > 0xFFFFFFFFu)
       return complain(cat("`break` takes a line of the PTX, or FILE:LINE of an author's; `", words[1], "` was given"));
-    if (colon == std::string::npos)
-      point.ptx_line = static_cast<std::uint32_t>(*line);
-    else
+    if (colon == std::string::npos) {
+      const auto next = runs_.lower_bound(static_cast<std::uint32_t>(*line));
+      if (next == runs_.end())
+        return complain(cat("no instruction stands at line ", *line, " or behind it; the last one is at line ",
+                            runs_.empty() ? 0 : *runs_.rbegin()));
+      point.ptx_line = *next;
+    } else {
       point.file = words[1].substr(0, colon), point.line = static_cast<std::uint32_t>(*line);
+    }
+    const std::string moved = point.ptx_line != 0 && point.ptx_line != *line
+                                  ? cat(", at line ", point.ptx_line, ": no instruction stands at line ", *line)
+                                  : std::string();
     for (std::size_t i = 2; i < words.size(); i += 2) {
       if (words[i] == "if") {
         std::string text;
@@ -258,7 +307,7 @@ class Prompt {
         return complain(cat("behind the line `break` takes `block X,Y,Z`, `warp N` and `if REGISTER == VALUE`; `", words[i], ' ',
                             value, "` was given"));
     }
-    say(cat("breakpoint ", session_.break_at(std::move(point)), '\n'));
+    say(cat("breakpoint ", session_.break_at(std::move(point)), moved, '\n'));
   }
   void break_on_findings(const Words& words) {
     const std::string_view word = words.size() > 2 ? std::string_view(words[2]) : "on";
@@ -387,6 +436,10 @@ class Prompt {
   vgpu::Session& session_;
   const Expected<vgpu::Report>& report_;
   std::string_view source_;
+  std::vector<std::string_view> lines_;  // of the source
+  std::set<std::uint32_t> runs_;         // lines at which instructions stand
+  std::size_t listed_ = 0;               // the line that `list` shows next
+  std::uint64_t listed_from_ = 0;        // where the run stood then
   const Caller& caller_;
   std::istream& in_;
   bool echoes_;
@@ -495,6 +548,7 @@ std::span<const Prompt::Command> Prompt::commands() {
       {"restart", "", "", "to before the first instruction", &Prompt::restart},
       {"goto", "", "N", "to before instruction N of the run", &Prompt::go_to},
       {"where", "w", "", "the stop again", &Prompt::where},
+      {"list", "l", "[LINE]", "the file around the stop, or around a line; again: what follows", &Prompt::list},
       {"warps", "", "", "every warp: what it runs, or waits for", &Prompt::warps},
       {"focus", "f", "[X,Y,Z] N", "look at a warp, of another block", &Prompt::focus},
       {"registers", "", "[NAME…]", "of the focused warp, by lane; `?` is what nothing has written", &Prompt::registers},
@@ -546,7 +600,7 @@ Outcome debug(const Arguments& arguments, const Caller& caller) {
   std::istream& in = file.empty() ? *caller.in : script;
   std::vector<std::string> buffers;
   for (const Buffer& buffer : kernel.given.buffers) buffers.push_back(buffer.name);
-  Prompt(session, report, kernel.source, caller, in, !file.empty(), std::move(buffers), outcome).talk();
+  Prompt(session, report, kernel, caller, in, !file.empty(), std::move(buffers), outcome).talk();
   return outcome;
 }
 

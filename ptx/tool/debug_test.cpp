@@ -126,6 +126,26 @@ TEST_F(Debug, SaysWhatIsWrongWithACommand) {
     EXPECT_TRUE(has(said, part)) << part << '\n' << said;
 }
 
+TEST_F(Debug, ListsTheFile) {
+  const std::string said =
+      talk(loop, "list\nlist\nlist\nlist\nlist 9\nbreak 22\nrun\nl\nlist 99\nlist x\nquit\n", {"--arg", "u32[32]"});
+  EXPECT_TRUE(has(said, ">     9    ld.param.u64 %rd0, [X];\n     10    mov.u32 %r0, %tid.x;\n")) << said;
+  EXPECT_TRUE(has(said, "\n(ptx)      15  ") || has(said, "     15    mov.f32 %f1, 0f3FC00000;\n")) << said;
+  EXPECT_TRUE(has(said, "the file has 24 lines, which were shown")) << said;
+  EXPECT_TRUE(has(said, ">    22    st.global.u32 [%rd1], %r1;\n")) << said;
+  EXPECT_TRUE(has(said, "`list` takes a line of the file, 1 to 24; `99` was given")) << said;
+  EXPECT_TRUE(has(said, "`x` was given")) << said;
+}
+
+TEST_F(Debug, BreakpointsStandAtInstructions) {
+  const std::string said = talk(loop, "break 17\nbreak 9999\nbreak 24\nbreak\nrun\nquit\n", {"--arg", "u32[32]"});
+  EXPECT_TRUE(has(said, "breakpoint 1, at line 18: no instruction stands at line 17\n")) << said;
+  EXPECT_TRUE(has(said, "no instruction stands at line 9999 or behind it; the last one is at line 23")) << said;
+  EXPECT_TRUE(has(said, "no instruction stands at line 24 or behind it")) << said;
+  EXPECT_TRUE(has(said, "1: line 18\n")) << said;
+  EXPECT_TRUE(has(said, "line 18: add.u32 %r1, %r1, 1;")) << said;
+}
+
 TEST_F(Debug, AnEmptyKernelAndNoCommands) {
   constexpr std::string_view empty = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n  ret;\n}\n";
   EXPECT_TRUE(has(talk(empty, ""), "line 6: ret;"));

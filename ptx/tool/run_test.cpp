@@ -63,6 +63,15 @@ TEST(Run, ShowsWhatChanged) {
             "Y f32[1000]: 1 3.5 6 8.5 … 2491 2493.5 2496 2498.5\n");
 }
 
+// CUTLASS's DSL declares pointers as eight bytes.
+TEST(Run, EightBytesMayBeAPointer) {
+  const Outcome outcome =
+      call(with_arguments({"u32[2]=5"}),
+           ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .align 8 .b8 p[8])\n{\n.reg "
+           ".b64 %a;\nld.param.u64 %a, [p];\nst.global.u32 [%a+4], 7;\nret;\n}\n");
+  EXPECT_EQ(outcome.out, "k: 1 block, 3 warp instructions\np u32[2]: 5 7\n") << outcome.err;
+}
+
 TEST(Run, TakesParametersByNameAndTheOthersInOrder) {
   const Outcome outcome = call(with_arguments({"n:3", "Y:f32[]=1,2,3", "f32[3]=10", "2"}, {"--block=4", "--print=0"}));
   EXPECT_EQ(outcome.out, "saxpy: 1 block, 18 warp instructions\nY f32[3]: 21 22 23\n") << outcome.err;

@@ -94,6 +94,26 @@ TEST(Fault, OutOfBoundsKnowsEverySpace) {
             "`st.local.b32` stores 4 bytes at local address 0x18, just past the end of local memory (8 bytes)");
 }
 
+// `.extern .shared` memory has the size that the launch says.
+TEST(Fault, SaysThatALaunchGivesNoDynamicSharedMemory) {
+  const auto told = [](const std::vector<std::string>& lines, std::uint32_t bytes) {
+    LaunchConfig config = block(1);
+    config.dynamic_smem_bytes = bytes;
+    return render(testing::fault(testing::program(lines), config, {}, {}));
+  };
+  constexpr std::string_view words =
+      "`dyn` is `.extern .shared`: its size is the launch's dynamic shared memory, which is 0 bytes";
+  const auto store = [](std::string_view address) {
+    return std::vector<std::string>{".module .extern .shared .align 16 .b8 dyn[]", ".visible .entry k", "mov.b32 %r0, dyn",
+                                    cat("st.shared.b32 [", address, "], 1"), "ret"};
+  };
+  EXPECT_NE(told(store("%r0+4"), 0).find(words), std::string::npos) << told(store("%r0+4"), 0);
+  EXPECT_EQ(told(store("%r0+4096"), 64).find(words), std::string::npos);
+  EXPECT_EQ(told({".shared .align 4 .b8 tile[64]", "mov.b32 %r0, tile", "st.shared.b32 [%r0+64], 1", "ret"}, 0)
+                .find("is `.extern .shared`"),
+            std::string::npos);
+}
+
 TEST(Fault, ParametersHaveBounds) {
   const auto program = testing::program({".visible .entry k", ".param .u64 x", "ld.param.u32 %r0, [x+8]", "ret"});
   const Diagnostic d = testing::fault(program, block(1), params({1}), {});

@@ -10,7 +10,7 @@ _ptx.set_package_folder(__path__[0])
 
 from . import _describe, ptx, reg, smem, types  # noqa: E402, F401
 from ._module import Func, Module, Var, func  # noqa: E402
-from ._ptx import Layout, Tile, detect_arch  # noqa: E402
+from ._ptx import Layout, TensorMap, Tile, detect_arch  # noqa: E402
 from ._trace import intrinsic  # noqa: E402
 from .errors import (  # noqa: E402
     PtxAttributeError,
@@ -70,6 +70,6 @@ def explain(rule: str) -> str:
 
 __all__ = [
     "Func", "Kernel", "Layout", "Module", "PtxAttributeError", "PtxError", "PtxKeyError", "PtxNotImplementedError", "PtxOSError",
-    "PtxRuntimeError", "PtxTypeError", "PtxValueError", "PtxWarning", "TensorSpec", "Tile", "Var", "detect_arch",
+    "PtxRuntimeError", "PtxTypeError", "PtxValueError", "PtxWarning", "TensorMap", "TensorSpec", "Tile", "Var", "detect_arch",
     "differentiable_kernel", "explain", "func", "intrinsic", "kernel", "ptx", "reg", "smem", "types",
 ]  # fmt: skip

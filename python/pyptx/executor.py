@@ -195,7 +195,8 @@ class Program:
           as written; with a region of `regions` there, what that says;
         * a `Region`: its address, a multimem address of one with `replicas`;
         * a number: of the parameter's type, which it has to fit; None is 0;
-        * `bytes`, as many as the parameter has: a structure, or a TMA descriptor (`TensorMap.words`).
+        * `bytes`, as many as the parameter has: a structure, or a TMA descriptor (`TensorMap.words`). A parameter of 8 bytes
+          (``.b8 p[8]``) takes what a pointer takes, too.
 
         `grid`, `block` and `cluster` are one to three numbers: blocks, threads of a block, blocks of a cluster. `shared_memory`
         is dynamic shared memory, bytes. `regions` is further memory, for addresses that the kernel finds in memory: tensors or
@@ -252,9 +253,10 @@ class Program:
                 fail("argument_kind", f"{what} is a `.{parameter.type}`, which cannot hold the address of a region")
             memory.fixed.append(memory.fixed_of(value, what))
             return value.address.to_bytes(8, "little")
-        if parameter.is_array:
-            fail("argument_kind", f"{what} is an array of {parameter.bytes} bytes; what fits are that many `bytes`")
         tensor = None if value is None or is_int(value) or isinstance(value, float) else memory_at(value, what)
+        if parameter.is_array and (tensor is None or parameter.bytes != 8):
+            an_address = ", or a tensor for its address" if parameter.bytes == 8 else ""
+            fail("argument_kind", f"{what} is an array of {parameter.bytes} bytes; what fits are that many `bytes`{an_address}")
         if tensor is not None and getattr(value, "ndim", 1) == 0 and parameter.bytes < 8:
             tensor, value = None, value.item()  # a number in a tensor
         if tensor is None:

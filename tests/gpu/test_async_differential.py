@@ -67,12 +67,12 @@ def test_round_trips(tma):
         expect_same(round_trip_kernel(f32, shape, box, Layout.ROW, tma), bits(shape, f32), say=str(shape))
 
 
-def loads(tensor_map, dtype, coordinates, room, expected, offsets=()):
+def loads(tensor_map, dtype, coordinates, room, expected, offsets=(), shape=()):
     """Y = shared memory, filled with 0xCC before, after a load of one box."""
     rank = len(coordinates)
 
     @kernel(
-        in_specs=(Tile(*tensor_map.shape, dtype),),
+        in_specs=(Tile(*(shape or tensor_map.shape), dtype),),
         out_specs=(Tile(room // 4, u32),),
         grid=1,
         block=THREADS,
@@ -140,6 +140,67 @@ def test_random_boxes_in_and_out_of_bounds(number):
     expect_same(k, bits(tensor_map.shape, dtype), say=f"{tensor_map!r} at {coordinates}")
 
 
+def random_interleaved(count):
+    """Maps of slices of channels, their tensors' bytes, coordinates, offsets and what the mbarrier is told."""
+    dice = random.Random(12)
+    while count:
+        dtype, slices = dice.choice([u8, f16, bf16, f32, f64, u32]), dice.choice([16, 32])
+        size, rank = dtype.bits // 8, dice.randint(3, 5)
+        shape = [dice.choice([1, 2, 3, 5]) for _ in range(rank - 1)] + [dice.choice([1, 3, 8, 20])]
+        steps = [dice.choice([1, 1, 1, 2, 3]) for _ in range(rank)]
+        fill = dice.choice(["zero", "nan"]) if str(dtype)[0] in "fb" else "zero"
+        more = {"swizzle": "32B" if slices == 32 else dice.choice(list(SPANS)), "interleave": f"{slices}B", "fill": fill}
+        channels = dice.choice([16, 32, 64]) // size
+        outside = lambda n: dice.choice([0, 0, 1, -1, -2, n - 1, n])  # noqa: E731
+        try:
+            if dice.random() < 0.5:
+                box = [dice.choice([1, 2, 4]) for _ in range(rank - 1)] + [channels]
+                made = _ptx.TensorMap.tiled(shape, dtype, box, element_strides=steps, **more)
+                coordinates, offsets = [outside(n) for n in reversed(shape)], ()
+            else:
+                lower, upper = ([dice.randint(-2, 1) for _ in range(rank - 2)] for _ in range(2))
+                pixels = dice.choice([1, 7, 20, 33])
+                made = _ptx.TensorMap.im2col(shape, dtype, lower, upper, channels, pixels, element_strides=steps, **more)
+                within = [dice.randint(a, n - 1 + b) for n, a, b in zip(shape[2:], lower, upper, strict=True)]
+                coordinates, offsets = [*within[::-1], outside(shape[1]), outside(shape[0])], [0, 1, 2][: rank - 2]
+        except ValueError:
+            continue
+        room = -(-made.box_bytes // (4 * THREADS)) * 4 * THREADS
+        if room > 32768:
+            continue
+        count -= 1
+        yield made, dtype, prod(shape) * slices, tuple(coordinates), room, tuple(offsets)
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_interleaved_channels(number):
+    made, dtype, size, coordinates, room, offsets = next(itertools.islice(random_interleaved(number + 1), number, None))
+    shape = (size // (dtype.bits // 8),)
+    k = loads(made, dtype, coordinates, room, made.box_bytes, offsets, shape)
+    expect_same(k, bits(shape, dtype), say=f"{made!r} at {coordinates}, {offsets}")
+
+
+@pytest.mark.parametrize("coordinates", [(0, 0, 0), (3, 0, 1), (7, 3, 0), (8, 0, 0), (0, 4, 0)], ids=str)
+@pytest.mark.parametrize("slices", [16, 32])
+def test_stores_of_interleaved_channels(slices, coordinates):
+    """1024 bytes of shared memory are 8 pixels of 8 or 4 images; those that lie in the tensor are stored."""
+    images = 1024 // (8 * slices)
+    made = _ptx.TensorMap.tiled(
+        (images, 4, 8), u32, (images, 2, 8), interleave=f"{slices}B", swizzle="32B" if slices == 32 else "NONE"
+    )
+    tensor = Tile(images * 4 * 8 * slices // 128, 32, u32)
+
+    @kernel(in_specs=(Tile(8, 32, u32), tensor), out_specs=(tensor,), grid=1, block=32, arch="sm_90a", tensor_maps={"Y": made})
+    def store(X, Z, Y):
+        tile, t, _ = tile_and_output(X, Z, Y, tensor.shape[0])
+        with ptx.if_(t == 0):
+            ptx.cp.async_.bulk.tensor_3d.store(dst=Y.tma_desc(), src=tile, coord=coordinates)
+            done()
+        ptx.ret()
+
+    expect_same(store, bits((8, 32), u32), bits(tensor.shape, u32))
+
+
 @pytest.mark.parametrize("offsets", [(0, 0), (1, 2), (2, 0)], ids=str)
 @pytest.mark.parametrize("stride", [1, 2])
 def test_columns_of_pixels(offsets, stride):
@@ -174,9 +235,10 @@ def tile_and_output(X, Z, Y, rows):
     source += t * 4
     before += t * 4
     sink += t * 4
-    for begin in range(0, 1024, 128):
-        ptx.inst.ld.global_.b32(word, ptx.addr(source, begin))
-        ptx.inst.st.shared.b32(ptx.addr(at, begin), word)
+    for begin in range(0, 128 * max(rows, 8), 128):
+        if begin < 1024:
+            ptx.inst.ld.global_.b32(word, ptx.addr(source, begin))
+            ptx.inst.st.shared.b32(ptx.addr(at, begin), word)
         if begin < 128 * rows:
             ptx.inst.ld.global_.b32(word, ptx.addr(before, begin))
             ptx.inst.st.global_.b32(ptx.addr(sink, begin), word)

@@ -171,6 +171,28 @@ def test_structures_by_value_and_variables() -> None:
         program.run("k", [1, 2])
 
 
+def test_eight_bytes_may_be_a_pointer() -> None:
+    """CUTLASS's DSL declares pointers as `.b8 p[8]`."""
+    text = (
+        HEADER
+        + """.visible .entry k(.param .align 8 .b8 p[8])
+{
+  .reg .b64 %a;
+  ld.param.u64 %a, [p];
+  st.global.u32 [%a+4], 7;
+  ret;
+}
+"""
+    )
+    program = executor.Program(text)
+    for given in (lambda x: x, executor.Region):
+        x = np.zeros(2, np.uint32)
+        program.run("k", [given(x)])
+        assert x.tolist() == [0, 7]
+    with pytest.raises(pyptx.PtxError, match="that many `bytes`, or a tensor for its address"):
+        program.run("k", [5])
+
+
 def test_descriptors_by_value() -> None:
     from pyptx import _ptx, types
 

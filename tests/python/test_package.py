@@ -42,7 +42,7 @@ def test_every_public_name_of_the_specification_is_there() -> None:
         and callable(pyptx.detect_arch)
         and callable(pyptx.differentiable_kernel)
     )
-    for name in ("Tile", "Layout", "reg", "smem", "ptx", "types", "__version__"):
+    for name in ("Tile", "TensorMap", "Layout", "reg", "smem", "ptx", "types", "__version__"):
         assert hasattr(pyptx, name)
 
 

@@ -30,6 +30,31 @@ def image_of(x: Tile, y: Tile, shape, fn=load_and_leave, **kwargs):
 # -- what a tensor map is
 
 
+def test_interleaved_channels_count_slices():
+    m = TensorMap.tiled((2, 3, 10), f16, (1, 2, 8), interleave="16B")
+    assert m.strides == (480, 160) and m.box_bytes == 8 * 16  # one slice of channels, whatever the box has
+    m = TensorMap.im2col((2, 3, 9, 10), f16, (0, 0), (0, 0), 64, 20, interleave="32B", swizzle="32B")
+    assert m.strides == (8640, 2880, 320) and m.box_bytes == 20 * 32
+
+
+@pytest.mark.parametrize(
+    ("dtype", "row", "moved", "alignment"), [("b4x16", 128, 64, 16), ("b4x16_p64", 128, 64, 32), ("b6x16_p32", 192, 96, 32)]
+)
+def test_packed_elements(dtype, row, moved, alignment):
+    """Blackwell's elements of 4 and 6 bits, by the names of PTX."""
+    m = TensorMap.tiled((8, 256), dtype, (4, 128), swizzle="128B")
+    assert (m.dtype, m.strides, m.box_bytes) == (dtype, (row,), 4 * moved)
+    assert len(m.words(64)) == 128
+    if alignment == 32:
+        with pytest.raises(ValueError, match="not a multiple of 32 bytes"):
+            m.words(16)
+        with pytest.raises(ValueError, match="moves 128 elements of type"):
+            TensorMap.tiled((8, 256), dtype, (4, 64))
+    assert TensorMap.im2col((2, 5, 6, 128), dtype, (0, 0), (0, 0), 128, 8).box_bytes == 8 * moved
+    with pytest.raises(TypeError, match="TensorMap"):
+        TensorMap.tiled((8, 256), "b5x16", (4, 128))
+
+
 def test_of_a_tile():
     m = TensorMap.of(Tile("M", "K", bf16, Layout.TMA_128B, tma_box=(64, 64)), {"M": 512, "K": 128})
     assert (m.dtype, m.shape, m.strides, m.box, m.box_bytes, m.swizzle) == ("bf16", (512, 128), (256,), (64, 64), 8192, "128B")

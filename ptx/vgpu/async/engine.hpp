@@ -66,6 +66,7 @@ struct TensorCopy {
   std::array<std::int32_t, layout::TensorMap::max_rank> coordinates{};  ///< the innermost first
   std::array<std::uint16_t, 3> offsets{};                               ///< .im2col
   std::optional<ReductionOp> reduction{};
+  bool takes_packed = false;  ///< the target copies elements of 4 and 6 bits this way
 };
 
 /// An arrival at the operation's mbarrier, once what its thread has copied so far is there.

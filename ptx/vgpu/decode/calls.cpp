@@ -333,6 +333,10 @@ class Expander {
     place_label(behind, number, index);
   }
 
+  static bool is_noreturn(const ir::Function& f) {
+    return std::any_of(f.directives.begin(), f.directives.end(), [](const ir::Directive& d) { return d.name == "noreturn"; });
+  }
+
   // Puts the body of a function here; or why not.
   std::string call(std::size_t callee, const ir::Inst& inst, std::size_t number, std::size_t index, const Passed& passed) {
     const std::vector<ir::Operand>&given = passed.given, &taken = passed.taken;
@@ -374,6 +378,13 @@ class Expander {
     body(f, callee, bases);
     stack_.pop_back();
     place_label(bases.done, number, index);
+    if (is_noreturn(f)) {
+      ir::Inst returned = inst;
+      returned.guard = ir::RegId::absent;
+      returned.guard_negated = false;
+      out_->host_calls.emplace(add(returned, number, index),
+                               HostCall{HostFunction::no_return, 0, {}, static_cast<std::uint32_t>(callee)});
+    }
     if (entered) {
       ir::Inst end = inst;
       end.guard = ir::RegId::absent;

@@ -22,13 +22,14 @@ enum class HostFunction : std::uint8_t {
   no_callee,       ///< no function: a fault, since it is none
   enter,           ///< no function: a call of one whose body stands elsewhere
   leave,           ///< no function: the end of one that other calls enter
+  no_return,       ///< no function: a fault, since a function that is `.noreturn` has returned
 };
 constexpr bool is_of_driver(HostFunction function) { return function <= HostFunction::release; }
 struct HostCall {
   HostFunction function{};
   std::uint64_t address = 0;    ///< is_callee: of the function
   ir::RegId result{};           ///< is_callee: a predicate
-  std::uint32_t recursive = 0;  ///< enter, leave: of Expanded::recursive
+  std::uint32_t recursive = 0;  ///< enter, leave: of Expanded::recursive; no_return: the function, of the module's
 };
 
 /// Where a function of a module lies, by the first function of its name: nobody has memory there.

@@ -296,6 +296,26 @@ TEST(IndirectCalls, OfNoFunction) {
   EXPECT_NE(report.error().message.find("which is no function that it may call"), std::string::npos) << render(report.error());
 }
 
+// What is `.noreturn` may end its thread, or the run; what returns all the same is told (manual: undefined).
+TEST(Calls, OfWhatDoesNotReturn) {
+  const auto run = [](std::string_view body) {
+    const auto program =
+        make_from_text(cat(head, ".func dead(.reg .u32 x)\n.noreturn\n{\n.reg .pred %q;\nsetp.eq.u32 %q, x, 7;\n@%q ret;\n", body,
+                           "\n}\n", kernel("call dead, (7);\n")));
+    EXPECT_TRUE(program) << render(program.error());
+    testing::Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(8)};
+    const std::array regions{out.region()};
+    return (*program)->run(block(1), params({out.address()}), regions, {});
+  };
+  for (const std::string_view body : {"exit;", "ret;"}) {
+    const auto report = run(body);
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().kind, Kind::not_executed);
+    EXPECT_NE(report.error().message.find("calls `dead`, which is `.noreturn` and returns"), std::string::npos)
+        << render(report.error());
+  }
+}
+
 // ---- functions of the driver, as nvcc calls them
 
 constexpr std::string_view printer =

@@ -245,11 +245,24 @@ std::string describe_position(std::uint64_t address, std::uint64_t bytes, std::s
 
 namespace {
 
+// What an author forgets who has `.extern .shared` memory: that a launch says how much of it there is.
+std::vector<std::string> note_of_dynamic_memory(const Cta& cta, Space space, std::uint64_t address) {
+  const Code& code = cta.launch->code;
+  if (space == Space::generic && in_shared_window(address)) space = Space::shared, address -= shared_window;
+  if (space != Space::shared || cta.launch->config.dynamic_smem_bytes != 0) return {};
+  if (address < shared_base + code.dynamic_smem_offset) return {};
+  const auto dynamic = std::find_if(code.shared_variables.begin(), code.shared_variables.end(),
+                                    [](const SharedVariable& v) { return v.bytes == 0; });
+  if (dynamic == code.shared_variables.end()) return {};
+  return {cat("`", dynamic->name, "` is `.extern .shared`: its size is the launch's dynamic shared memory, which is 0 bytes")};
+}
+
 // The region of one lane's access; nullptr: a fault was recorded.
 const MemoryRegion* find_or_fail(Warp& warp, const Step& step, int lane, Space space, bool write, std::uint64_t address,
                                  std::uint64_t bytes, std::uint32_t alignment) {
   const auto fail = [&](Rule rule, const std::string& why) -> const MemoryRegion* {
-    warp.fail(step, lane, rule, cat(say_access(write, bytes, space, address), ", ", why));
+    warp.fail(step, lane, rule, cat(say_access(write, bytes, space, address), ", ", why),
+              rule == Rule::A_01 ? note_of_dynamic_memory(*warp.cta, space, address) : std::vector<std::string>());
     const std::vector<MemoryRegion> all = candidates(warp, space, address);
     const MemoryRegion* nearest = nearest_region(address, all);
     warp.fault->access = {write, address, bytes, std::string(name(space)), nearest == nullptr ? "" : plain_name(*nearest)};

@@ -280,6 +280,14 @@ Outcome miss_callee(Warp& warp, const Step& step, Mask mask) {
       cat("calls address 0x", hex(warp.slot<std::uint64_t>(step.x[0])[lane]), ", which is no function that it may call"));
 }
 
+// x[0] = number of the function
+Outcome returned_anyway(Warp& warp, const Step& step, Mask mask) {
+  const ir::Module& module = *warp.cta->launch->code.module;
+  return warp.fail(step, lowest_lane(mask), Kind::not_executed,
+                   cat("calls `", module.str(module.functions[step.x[0]].name),
+                       "`, which is `.noreturn` and returns: what happens then the manual leaves undefined"));
+}
+
 }  // namespace
 
 Handler call_host(Decoding& in, const HostCall& call) {
@@ -290,6 +298,10 @@ Handler call_host(Decoding& in, const HostCall& call) {
   if (call.function == HostFunction::leave) {
     in.step.x[0] = call.recursive;
     return return_from_function();
+  }
+  if (call.function == HostFunction::no_return) {
+    in.step.x[0] = call.recursive;
+    return &returned_anyway;
   }
   if (!is_of_driver(call.function)) {
     in.step.x[0] = in.read("callee", Type::b64);

@@ -37,7 +37,7 @@ enum OperandAt : std::size_t {
 };
 
 // x[0] = dimensions, x[1] = how it walks, x[2] = loads, x[3] = has an mbarrier, x[4] = has a mask of blocks, x[5] = has a
-// reduction, x[6] = which, x[7] = has .cta_group::2; space: of shared memory
+// reduction, x[6] = which, x[7] = has .cta_group::2 (1), the target copies packed types (2); space: of shared memory
 Outcome copy_tensor(Warp& warp, const Step& step, Mask mask) {
   const auto slots = operands_of(warp.cta->launch->code, step);
   for (Mask left = mask; left != 0; left &= left - 1) {
@@ -58,20 +58,22 @@ Outcome copy_tensor(Warp& warp, const Step& step, Mask mask) {
     copy.mode = static_cast<async::BoxMode>(step.x[1]);
     copy.loads = step.x[2] != 0;
     copy.shared = {step.space, address(shared_at)};
+    copy.takes_packed = (step.x[7] & 2) != 0;
     if (step.x[5] != 0) copy.reduction = static_cast<async::ReductionOp>(step.x[6]);
     for (std::size_t i = 0; i < copy.coordinates.size(); ++i)
       copy.coordinates[i] = static_cast<std::int32_t>(number(coordinates_at + i));
     for (std::size_t i = 0; i < copy.offsets.size(); ++i) copy.offsets[i] = static_cast<std::uint16_t>(number(offsets_at + i));
+    const bool pairs = (step.x[7] & 1) != 0;
     const auto into = [&](std::uint64_t to, std::uint64_t mbarrier) {
       copy.shared.address = to;
-      async::Operation operation{copy, {}, step.x[7] != 0};
+      async::Operation operation{copy, {}, pairs};
       if (step.x[3] != 0)
         operation.mbarrier = {Space::cluster, mbarrier};
       else
         operation.group = async::Group::bulk;
       return operation;
     };
-    const Multicast multicast{number(blocks_at), address(shared_at), address(mbarrier_at), step.x[7] != 0};
+    const Multicast multicast{number(blocks_at), address(shared_at), address(mbarrier_at), pairs};
     const bool begun = step.x[4] != 0 ? begin_multicast(warp, step, lane, multicast, into)
                                       : async::begin(warp, step, lane, into(multicast.to, multicast.mbarrier));
     if (!begun) return Outcome::fault;
@@ -86,6 +88,12 @@ async::BoxMode mode_of(const Decoding& in) {
   if (mode == "im2col::w::128") return async::BoxMode::im2col_w_128;
   if (mode.starts_with("im2col")) return async::BoxMode::im2col;
   return mode.starts_with("tile::") ? async::BoxMode::rows : async::BoxMode::tile;
+}
+
+// Elements of 4 and 6 bits are Blackwell's, and sm_120 only stores them (manual: "Restriction on Tensor Copy instructions").
+bool takes_packed(Target target, bool loads) {
+  const unsigned base = isa::info(target).base;
+  return base >= 100 && !(loads && base >= 120);
 }
 
 // x[0] = address, x[1] = the value's slot, x[2] = field, x[3] = ordinal, x[4] = the value has 64 bits
@@ -170,7 +178,7 @@ Handler cp_async_bulk_tensor(Decoding& in) {
   in.step.x[3] = signals;
   in.step.x[4] = multicasts;
   in.step.x[5] = reduces;
-  in.step.x[7] = in.wrote("cta_group::2");
+  in.step.x[7] = (in.wrote("cta_group::2") ? 1u : 0u) | (takes_packed(in.target(), loads) ? 2u : 0u);
   in.step.space = in.space(loads ? "dstMem" : "srcMem");
   in.step.x[6] = reduces ? static_cast<std::uint32_t>(reduction_op(in.chosen("op"))) : 0;
   return &copy_tensor;

@@ -66,6 +66,17 @@ T named(std::string_view what, std::string_view name, const std::pair<std::strin
   raise(Kind::bad_tile, cat("`", what, "` of a tensor map is `", name, "`; what fits is ", fits), authors_line());
 }
 
+/// The element type that a name or a type of PTX says.
+layout::TensorMapType element_type_of(nb::handle dtype) {
+  using enum layout::TensorMapType;
+  if (nb::isinstance<nb::str>(dtype)) {
+    const auto given = nb::cast<std::string>(dtype);
+    for (const layout::TensorMapType type : {b4x16, b4x16_p64, b6x16_p32})
+      if (layout::name(type) == given) return type;
+  }
+  return unwrap_here(tile::tensor_map_type(type_argument(dtype, "TensorMap")));
+}
+
 /// What both kinds of tensor maps have in common. Shapes, strides (bytes) and element strides are outermost first.
 layout::TensorMap map_of(const std::vector<std::int64_t>& shape, nb::handle dtype,
                          const std::optional<std::vector<std::int64_t>>& strides, std::string_view swizzle,
@@ -75,8 +86,7 @@ layout::TensorMap map_of(const std::vector<std::int64_t>& shape, nb::handle dtyp
   constexpr std::size_t most = layout::TensorMap::max_rank;
   const std::size_t rank = shape.size();
   if (rank < 1 || rank > most) raise(Kind::bad_tile, cat("a tensor map has 1 to 5 dimensions, not ", rank), authors_line());
-  layout::TensorMap map{.type = unwrap_here(tile::tensor_map_type(type_argument(dtype, "TensorMap"))),
-                        .rank = static_cast<std::uint8_t>(rank)};
+  layout::TensorMap map{.type = element_type_of(dtype), .rank = static_cast<std::uint8_t>(rank)};
   map.swizzle = named<Swizzle>("swizzle", swizzle,
                                {{"NONE", Swizzle::none},
                                 {"32B", Swizzle::b32},
@@ -100,7 +110,7 @@ layout::TensorMap map_of(const std::vector<std::int64_t>& shape, nb::handle dtyp
   if (element_strides && element_strides->size() != rank)
     raise(Kind::bad_tile, cat("a tensor map of ", rank, " dimensions has as many element strides, not ", element_strides->size()),
           authors_line());
-  std::uint64_t stride = static_cast<std::uint64_t>(layout::element_bytes(map.type));
+  std::uint64_t stride = 0;
   for (std::size_t i = 0; i < rank; ++i) {
     const std::size_t of_tensor = rank - 1 - i;
     if (shape[of_tensor] < 1)
@@ -113,7 +123,11 @@ layout::TensorMap map_of(const std::vector<std::int64_t>& shape, nb::handle dtyp
         raise(Kind::bad_tile, cat("a stride of a tensor map is ", given, "; at least 0 fits"), authors_line());
       map.strides[i - 1] = strides ? static_cast<std::uint64_t>(given) : stride;
     }
-    if (__builtin_mul_overflow(stride, map.sizes[i], &stride)) stride = std::uint64_t{1} << 40;  // refused by check()
+    if (i == 0)
+      stride = map.interleave == layout::Interleave::none ? layout::bytes_of(map.type, map.sizes[0])
+                                                          : map.sizes[0] * layout::slice_bytes(map.interleave);
+    else if (__builtin_mul_overflow(stride, map.sizes[i], &stride))
+      stride = std::uint64_t{1} << 40;  // refused by check()
   }
   return map;
 }
@@ -172,20 +186,24 @@ void add_tensor_map_types(nb::module_& m) {
           "that it breaks.",
           [](const Tile& tile, const tile::Env& sizes) { return TensorMapHandle{unwrap_here(tile::tensor_map(tile, sizes))}; })
       .function(
-          "tiled(shape: Sequence[int], dtype: PtxType, box: Sequence[int], *, strides: Sequence[int] | None = None, swizzle: str "
+          "tiled(shape: Sequence[int], dtype: PtxType | str, box: Sequence[int], *, strides: Sequence[int] | None = None, "
+          "swizzle: str "
           "= 'NONE', interleave: str = 'NONE', l2_promotion: str = '128B', fill: str = 'zero', element_strides: Sequence[int] | "
           "None = None) -> TensorMap",
           "Of a tensor of 1 to 5 dimensions, outermost first: what cuTensorMapEncodeTiled takes. `strides` are bytes, by default "
-          "those of a row-major tensor; `fill=\"nan\"` is what floats read outside the tensor. ValueError names the rule of "
-          "tensor maps that is broken.",
+          "those of a row-major tensor; `fill=\"nan\"` is what floats read outside the tensor. With `interleave` the innermost "
+          "dimension counts slices of 16 or 32 bytes. The packed types of Blackwell are strings: `\"b4x16\"`, `\"b4x16_p64\"`, "
+          "`\"b6x16_p32\"`; the shape counts their elements. ValueError names the rule of tensor maps that is broken.",
           tiled)
       .function(
-          "im2col(shape: Sequence[int], dtype: PtxType, lower_corner: Sequence[int], upper_corner: Sequence[int], "
+          "im2col(shape: Sequence[int], dtype: PtxType | str, lower_corner: Sequence[int], upper_corner: Sequence[int], "
           "channels_per_pixel: int, pixels_per_column: int, *, strides: Sequence[int] | None = None, swizzle: str = 'NONE', "
           "interleave: str = 'NONE', l2_promotion: str = '128B', fill: str = 'zero', element_strides: Sequence[int] | None = "
           "None) -> TensorMap",
-          "Of a tensor (images, one to three dimensions of space, channels): what cuTensorMapEncodeIm2col takes. The corners are "
-          "of the pixels' box, for each dimension of space, outermost first.",
+          "Of a tensor (images, one to three dimensions of space, channels): what cuTensorMapEncodeIm2col takes; with "
+          "`interleave` "
+          "(images, slices of channels, space). The corners are of the pixels' box, for each dimension of space, outermost "
+          "first.",
           im2col)
       .value("dtype -> str", "The element type; 8-bit floats are `u8`.",
              [](const TensorMapHandle& self) { return name(self.map.type); })
