@@ -104,12 +104,15 @@ TEST(Mbarriers, AreNoData) {
   EXPECT_EQ(rules(cat(init, "@%p0 st.shared.b32 [%r20], %r0;\n")), "M-03");
   EXPECT_EQ(rules(cat(init, "@%p0 ld.shared.b32 %r6, [%r20+8];\n")), "");
   EXPECT_EQ(rules(cat(init, end, "@%p0 st.shared.b32 [%r20], %r0;\n@%p0 ld.shared.b32 %r6, [%r20];\n")), "");
-  EXPECT_EQ(rules(cat(init,
-                      "@%p0 mbarrier.init.shared.b64 [%r20+8], 1;\nbar.sync 0;\n@%p0 mbarrier.arrive.expect_tx.shared.b64 _, "
-                      "[%r20+8], 16;\n@%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r20+16], "
-                      "[%rd0], 16, [%r20+8];\nWAIT:\nmbarrier.try_wait.parity.shared.b64 %p2, [%r20+8], 0;\n@!%p2 bra "
-                      "WAIT;\n")),
-            "");
+  // A copy to where one is, or beside it.
+  const auto copy_to = [&](int at) {
+    return cat(init, "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r20], 16;\n",
+               "@%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1+", at,
+               "], [%rd0], 16, [%r20];\nWAIT:\nmbarrier.try_wait.parity.shared.b64 %p2, [%r20], 0;\n@!%p2 bra WAIT;\n");
+  };
+  const std::string_view a_third = "@%p0 mbarrier.init.shared.b64 [%r1+32], 1;\nbar.sync 0;\n";
+  EXPECT_EQ(rules(cat(a_third, copy_to(0))), "");
+  EXPECT_EQ(rules(cat(a_third, copy_to(32))), "M-03");
 }
 
 TEST(Matrices, LieAtMultiplesOfTheirFragments) {
