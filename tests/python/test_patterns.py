@@ -90,3 +90,9 @@ def test_a_load_whose_registers_are_used_is_waited_for() -> None:
     for kernel, severity in ((text, "warning"), (unused, "error")):
         found = told(kernel, pattern.run)
         assert {(finding["rule"], finding["severity"]) for finding in found} == {("K-07", severity)}
+
+
+def test_a_block_outlives_the_product_that_reads_its_memory() -> None:
+    pattern = read(FOLDER / "product_of_a_pair.ptx")
+    text = pattern.mistakes["the other block gives back and ends before the product is done"]
+    assert rules_told(text, pattern.run) == {"C-03", "K-07"}
