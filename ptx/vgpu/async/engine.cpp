@@ -127,10 +127,13 @@ bool check_written(Warp& warp, const Step& step, int lane, const Location& locat
 
 void copy_marks(std::uint8_t* to, const std::uint8_t* from, std::uint64_t bytes) {
   if (to == nullptr) return;
-  if (from == nullptr)
+  std::uint8_t all = written_mark;
+  for (std::uint64_t i = 0; from != nullptr && i < bytes; ++i) all &= from[i];
+  if (all == written_mark)
     std::memset(to, written_mark, bytes);
   else
-    std::transform(from, from + bytes, to, [](std::uint8_t mark) { return mark == written_mark ? mark : undefined_mark; });
+    ++marks_taken_back,
+        std::transform(from, from + bytes, to, [](std::uint8_t mark) { return mark == written_mark ? mark : undefined_mark; });
 }
 
 std::optional<std::uint64_t> perform(Warp& warp, const Step& step, int lane, const Store& store) {
@@ -156,7 +159,7 @@ void leave(const Copy& copy, const Place& to, const Place& from) {
     reduce(*copy.reduction, to.data, from.data, copy.bytes);
     if (from.written != nullptr && to.written != nullptr)
       for (std::uint32_t i = 0; i < copy.bytes; ++i)
-        if (from.written[i] != written_mark) to.written[i] = undefined_mark;
+        if (from.written[i] != written_mark) to.written[i] = undefined_mark, ++marks_taken_back;
   } else if (copy.written != 0xFFFF) {
     for (std::uint32_t i = 0; i < copy.bytes; ++i) {
       if ((copy.written >> (i % 16) & 1) == 0) continue;

@@ -1,6 +1,7 @@
 #include "ptx/vgpu/async/mbarrier.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "ptx/vgpu/decode/code.hpp"
@@ -187,7 +188,7 @@ bool invalidate(const Operator& by) {
   if (by.warp.exploration != nullptr) by.warp.exploration->touch(by.warp, barrier->spot.place.data, true);
   if (by.warp.races != nullptr) by.warp.races->invalidate(by, barrier->spot.place.data);
   by.warp.cta->mbarriers.erase(barrier->spot.address);
-  if (barrier->spot.place.written != nullptr) std::memset(barrier->spot.place.written, 0, object_bytes);
+  if (barrier->spot.place.written != nullptr) std::memset(barrier->spot.place.written, 0, object_bytes), ++marks_taken_back;
   ++by.warp.cta->changes;
   return true;
 }
@@ -219,6 +220,18 @@ std::optional<std::uint64_t> arrive(const Operator& by, const Arrival& arrival) 
   if (by.warp.observer != nullptr) by.warp.observer->arrive(by, *barrier->spot.block, barrier->spot.address);
   close(by, *barrier);
   return state;
+}
+
+std::optional<bool> arrive_together(const Operator& by, std::uint32_t count) {
+  auto barrier = open(by, Reach::cluster);
+  if (!barrier) return std::nullopt;
+  Counts& counts = barrier->counts;
+  const std::uint64_t all = std::uint64_t{count} * static_cast<unsigned>(std::popcount(by.lanes()));
+  if (count == 0 || all > counts.pending) return false;
+  counts.pending -= static_cast<std::uint32_t>(all);
+  if (by.warp.races != nullptr) by.warp.races->arrive(by, barrier->spot.place.data, false);
+  close(by, *barrier);
+  return true;
 }
 
 bool count_in(const Operator& by) {

@@ -16,6 +16,8 @@
 #include <optional>
 #include <string>
 
+#include "ptx/vgpu/machine/lanes.hpp"
+
 namespace ptx::vgpu {
 
 struct Cta;
@@ -51,6 +53,8 @@ struct Operator {
   int lane;
   Space space;
   std::uint64_t address;
+  Mask others = 0;  ///< lanes that do the same at once
+  [[nodiscard]] Mask lanes() const { return Mask{1} << lane | others; }
 };
 
 bool init(const Operator& by, std::uint32_t count);
@@ -68,6 +72,8 @@ struct Arrival {
 };
 /// Gives the state.
 std::optional<std::uint64_t> arrive(const Operator& by, const Arrival& arrival);
+/// So many arrivals of each of the lanes. False, and nothing is changed: they are to arrive one by one. Nothing after a fault.
+std::optional<bool> arrive_together(const Operator& by, std::uint32_t count);
 /// The current phase lacks an arrival more: cp.async.mbarrier.arrive without .noinc, when it begins.
 bool count_in(const Operator& by);
 bool expect(const Operator& by, std::uint32_t bytes);

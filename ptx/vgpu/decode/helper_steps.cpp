@@ -79,8 +79,9 @@ Handler check_all_defined() {
     for (std::size_t i = 0; i < all.size(); i += 2) written &= warp.pred(all[i]);
     if ((mask & ~written) == 0 || !warp.cta->launch->options.check_initialised) return Outcome::next;
     const bool was_traced = warp.traced;
-    for (std::size_t i = 0; i < all.size(); i += 2)
-      if ((mask & ~warp.pred(all[i])) != 0) note_unwritten(warp, step, all[i + 1]);
+    std::size_t first = 0;
+    while ((mask & ~warp.pred(all[first])) == 0) first += 2;
+    note_unwritten(warp, step, all[first + 1]);  // for all of them
     return was_traced ? Outcome::next : go_on_behind(warp, step);
   };
 }

@@ -71,6 +71,7 @@ std::span<const RuleRow> all_rules() { return rows; }
 const RuleRow& row(Rule rule) { return rows[static_cast<std::size_t>(rule)]; }
 
 std::string_view level_of(Rule rule) {
+  if (rule == Rule::V_07) return "full";
   switch (row(rule).kind) {
     case Kind::race:
     case Kind::race_of_lanes:

@@ -96,6 +96,7 @@ void start_block(Cluster& cluster, std::uint32_t rank, Worker& worker) {
   cta.shared.assign(smem, std::byte{0});
   if (launch.options.check_initialised) {
     cta.shared_written.assign(smem, 0);
+    ++marks_taken_back;
     std::fill_n(cta.shared_written.begin(), reserved, written_mark);
   }
   cta.shared_region = {in_block(rank, shared_base - reserved),

@@ -63,6 +63,9 @@ Space space_of(std::uint64_t generic_address);
 inline constexpr std::uint8_t written_mark = 0xFF;
 inline constexpr std::uint8_t undefined_mark = 0x5A;  ///< an undefined value
 inline constexpr std::uint8_t gap_mark = 0xA5;        ///< what lay in the gap of a structure
+/// How often the thread has set marks of shared memory to anything but written_mark: until then what was found to be written is
+/// so. Whoever sets such marks counts one more.
+inline thread_local std::uint64_t marks_taken_back = 0;
 
 struct MemoryRegion {
   std::uint64_t begin = 0;          ///< the first address

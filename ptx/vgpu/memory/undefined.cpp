@@ -45,10 +45,27 @@ void set_results(Warp& warp, const Trace& trace, Mask mask, Mask lanes, std::uin
   for (const std::uint32_t scalar : results(warp, trace)) set(warp, scalar, mask, lanes, source);
 }
 
+// What is known of where undefined values come from; null: nothing. Of registers that an instruction has read together with
+// others that nothing had written one stands for all.
+const UndefinedSource* known_source(const Warp& warp, std::uint32_t source) {
+  const auto found = warp.undefined_sources.find(source);
+  if (found != warp.undefined_sources.end()) return &found->second;
+  const Code& code = warp.cta->launch->code;
+  const auto body = static_cast<std::uint32_t>(code.function->body.size());
+  if (source < body) return nullptr;
+  for (const auto& [key, known] : warp.undefined_sources) {
+    if (key < body) continue;
+    const Trace& trace = code.traces[known.item];
+    const auto read = scalars(warp, trace.first, std::uint32_t{trace.needs} + trace.values);
+    if (std::find(read.begin(), read.end(), source - body) != read.end()) return &known;
+  }
+  return nullptr;
+}
+
 Outcome fail_undefined(Warp& warp, const Step& step, Mask lanes, std::uint32_t scalar, std::string_view does) {
   const Code& code = warp.cta->launch->code;
   const std::uint32_t source = without_gap(code, warp.undefined_source[scalar]);
-  const auto found = warp.undefined_sources.find(source);
+  const UndefinedSource* const found = known_source(warp, source);
   std::string message = cat(does, " `", code.scalar_name(scalar), '`');
   std::vector<std::string> notes;
   const bool of_register = source >= code.function->body.size();
@@ -59,9 +76,9 @@ Outcome fail_undefined(Warp& warp, const Step& step, Mask lanes, std::uint32_t s
     if (of_register)
       notes.push_back(cat("it comes from `", code.scalar_name(source - static_cast<std::uint32_t>(code.function->body.size())),
                           "`, which nothing has written"));
-    if (found != warp.undefined_sources.end()) {
-      notes.push_back(cat(of_register ? "which was read first at " : "it comes from ", say_place(code, found->second.item)));
-      if (!found->second.message.empty()) notes.push_back(cat("which ", found->second.message));
+    if (found != nullptr) {
+      notes.push_back(cat(of_register ? "which was read first at " : "it comes from ", say_place(code, found->item)));
+      if (!found->message.empty()) notes.push_back(cat("which ", found->message));
     }
   }
   return warp.fail(step, lowest_lane(lanes), of_register ? Rule::U_02 : Rule::U_01, std::move(message), std::move(notes));
@@ -209,6 +226,7 @@ Outcome store(Warp& warp, const Step& step, Mask mask, const Trace& trace) {
   }
   const Outcome outcome = step.run(warp, step, mask);
   if (outcome != Outcome::next) return outcome;
+  ++marks_taken_back;
   const std::uint32_t bytes = trace.bits / 8;
   for (std::size_t k = 0; k < from.size(); ++k)
     for (Mask left = undefined(warp, from[k]) & mask; left != 0; left &= left - 1) {
@@ -255,10 +273,12 @@ void begin_tracing(Warp& warp) {
 }
 
 void end_tracing_if_clean(Warp& warp) {
-  std::vector<Mask> left = warp.undefined;
-  for (const MaybeUnwritten& reg : warp.cta->launch->code.maybe_unwritten)
-    if (left[reg.scalar] == ~warp.pred(reg.written)) left[reg.scalar] = 0;
-  warp.traced = std::any_of(left.begin(), left.end(), [&](Mask lanes) { return (lanes & warp.live) != 0; });
+  const auto is_undefined = [&](Mask lanes) { return (lanes & warp.live) != 0; };
+  const std::vector<MaybeUnwritten>& unwritten = warp.cta->launch->code.maybe_unwritten;
+  warp.traced = std::count_if(warp.undefined.begin(), warp.undefined.end(), is_undefined) >
+                std::count_if(unwritten.begin(), unwritten.end(), [&](const MaybeUnwritten& reg) {
+                  return is_undefined(warp.undefined[reg.scalar]) && warp.undefined[reg.scalar] == ~warp.pred(reg.written);
+                });
   if (warp.traced) return;
   warp.undefined_bits.clear();
   warp.undefined_sources.clear();

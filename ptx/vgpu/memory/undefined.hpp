@@ -26,7 +26,7 @@ void end_tracing_if_clean(Warp& warp);
 /// Runs an instruction's step in a traced warp: faults when an undefined value decides something, else hands it on.
 Outcome run_traced(Warp& warp, const Step& step, Mask mask);
 
-/// A register is read that lanes of the mask have not written.
+/// The instruction reads a register that lanes have not written, and perhaps more of them.
 void note_unwritten(Warp& warp, const Step& step, std::uint32_t scalar);
 /// A load found unwritten bytes: the elements that hold some are undefined. Begins tracing when there are such.
 void note_unwritten(Warp& warp, const Step& step, Mask mask, std::uint32_t elements, std::uint32_t element_bytes,

@@ -23,6 +23,23 @@ Outcome begin_each(Warp& warp, const Step& step, Mask mask, Make make) {
   return Outcome::next;
 }
 
+// Where checks are on and all lanes' copies are performed as they begin, checks look at them together.
+template <class CopyOf>
+std::optional<Outcome> copy_at_once(Warp& warp, const Step& step, Mask mask, CopyOf copy_of) {
+  if (warp.races == nullptr || warp.observer != nullptr || warp.cta->cluster->queue != nullptr) return std::nullopt;
+  const auto issue = warp.races->begin_copies(warp, step, mask);
+  if (!issue) return std::nullopt;
+  ++warp.cta->changes;
+  races::Performing performing(warp, &*issue);
+  bool all = true;
+  for (Mask left = mask; all && left != 0; left &= left - 1) {
+    warp.races->collect_for(lowest_lane(left));
+    all = async::perform(warp, step, lowest_lane(left), copy_of(lowest_lane(left))).has_value();
+  }
+  warp.races->look_at_collected(warp, step);
+  return all ? Outcome::next : Outcome::fault;
+}
+
 // x[0] = to, x[1] = from, x[2] = bytes, x[3] = bytes to read, or no_slot, x[4], x[5] = the predicate to read nothing
 Outcome copy_few(Warp& warp, const Step& step, Mask mask) {
   const Mask ignored = warp.pred(step.x[4]) ^ step.x[5];
@@ -31,15 +48,17 @@ Outcome copy_few(Warp& warp, const Step& step, Mask mask) {
       return warp.fail(step, lane, Kind::bad_descriptor,
                        cat("is to read ", at<std::uint32_t>(warp, step.x[3], lane), " bytes, more than the ", step.x[2],
                            " that it copies: what then happens is undefined"));
-  return begin_each(warp, step, mask, [&](int lane) {
+  const auto copy_of = [&](int lane) {
     async::Copy copy;
     copy.to = {step.space, at<std::uint64_t>(warp, step.x[0], lane)};
     copy.from = {Space::global, at<std::uint64_t>(warp, step.x[1], lane)};
     copy.bytes = copy.alignment = copy.read = step.x[2];
     if (step.x[3] != no_slot) copy.read = at<std::uint32_t>(warp, step.x[3], lane);
     if (has_lane(ignored, lane)) copy.read = 0;
-    return async::Operation{copy, {}, false, async::Group::copies};
-  });
+    return copy;
+  };
+  if (const auto outcome = copy_at_once(warp, step, mask, copy_of)) return *outcome;
+  return begin_each(warp, step, mask, [&](int lane) { return async::Operation{copy_of(lane), {}, false, async::Group::copies}; });
 }
 
 // x[0] = to, x[1] = from, x[2] = bytes, x[3] = mbarrier, x[4] = mask of bytes, x[5] = mask of blocks (or no_slot, all three),

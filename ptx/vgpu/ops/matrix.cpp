@@ -136,6 +136,7 @@ Outcome stmatrix(Warp& warp, const Step& step, Mask mask) {
   for (std::size_t q = 0; q < slots.size(); ++q) {
     const auto* from = warp.slot<std::uint32_t>(slots[q]);
     const Mask undefined = warp.traced ? undefined_value(warp, step, q) : 0;
+    if (undefined != 0) ++marks_taken_back;
     for (int l = 0; l < lane_count; ++l)
       for (int j = 0; j < 4; ++j) {
         const Source to = source_of(pattern, static_cast<int>(q), l, j);

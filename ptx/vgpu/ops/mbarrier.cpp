@@ -39,8 +39,32 @@ std::optional<std::uint32_t> number(const Warp& warp, std::uint32_t slot, int la
 }
 std::uint32_t read_number(Decoding& in, std::string_view name) { return in.given(name) ? in.read(name, Type::u32) : no_slot; }
 
+// The lanes as one operator, where they name one mbarrier, `alike(lane)` is the same in all of them, and nobody wants to be told
+// of each.
+template <class Alike>
+std::optional<mbarrier::Operator> all_at_once(Warp& warp, const Step& step, Mask mask, Alike alike) {
+  if ((mask & (mask - 1)) == 0 || warp.observer != nullptr || warp.exploration != nullptr) return std::nullopt;
+  std::array<std::uint64_t, lane_count> address;
+  read_addresses(warp, step, address);
+  const int first = lowest_lane(mask);
+  for (Mask left = mask & (mask - 1); left != 0; left &= left - 1) {
+    const int lane = lowest_lane(left);
+    if (address[static_cast<std::size_t>(lane)] != address[static_cast<std::size_t>(first)] || alike(lane) != alike(first))
+      return std::nullopt;
+  }
+  return mbarrier::Operator{warp, step, first, step.space, address[static_cast<std::size_t>(first)], mask & (mask - 1)};
+}
+
 // x[0] = state, x[1] = count, x[2] = bytes, x[3] = drops, x[4] = may complete
 Outcome arrive(Warp& warp, const Step& step, Mask mask) {
+  if (step.x[0] == discard_offset && step.x[2] == no_slot && step.x[3] == 0 && step.x[4] != 0) {
+    const auto count = [&](int lane) { return number(warp, step.x[1], lane).value_or(1); };
+    if (const auto all = all_at_once(warp, step, mask, count)) {
+      const auto done = mbarrier::arrive_together(*all, count(all->lane));
+      if (!done) return Outcome::fault;
+      if (*done) return Outcome::next;
+    }
+  }
   auto* state = warp.slot<std::uint64_t>(step.x[0]);
   return each_lane(warp, step, mask, [&](const mbarrier::Operator& by) {
     mbarrier::Arrival arrival;
@@ -60,15 +84,27 @@ Outcome arrive(Warp& warp, const Step& step, Mask mask) {
 template <bool parity>
 Outcome wait(Warp& warp, const Step& step, Mask mask) {
   Mask complete = 0;
-  const Outcome outcome = each_lane(warp, step, mask, [&](const mbarrier::Operator& by) {
-    const auto done = parity ? mbarrier::test_parity(by, warp.slot<std::uint32_t>(step.x[1])[by.lane])
-                             : mbarrier::test_state(by, warp.slot<std::uint64_t>(step.x[1])[by.lane]);
-    if (done && *done) complete |= Mask{1} << by.lane;
-    if (!done) return false;
-    async::Queue* const queue = warp.cta->cluster->queue.get();
-    return *done || queue == nullptr || queue->wait_at({by.space, by.address});
-  });
-  if (outcome != Outcome::next) return outcome;
+  const auto phase = [&](int lane) {
+    return std::uint64_t{parity ? warp.slot<std::uint32_t>(step.x[1])[lane] : warp.slot<std::uint64_t>(step.x[1])[lane]};
+  };
+  const auto ask = [&](const mbarrier::Operator& by) {
+    const auto done =
+        parity ? mbarrier::test_parity(by, static_cast<std::uint32_t>(phase(by.lane))) : mbarrier::test_state(by, phase(by.lane));
+    if (done && *done) complete |= by.lanes();
+    return done;
+  };
+  async::Queue* const queue = warp.cta->cluster->queue.get();
+  const auto all = all_at_once(warp, step, mask, phase);
+  const auto done = all ? ask(*all) : std::optional<bool>(false);
+  if (!done) return Outcome::fault;
+  if (!all || (!*done && queue != nullptr)) {  // each that has to wait performs something of the queue
+    const Outcome outcome = each_lane(warp, step, mask, [&](const mbarrier::Operator& by) {
+      const auto its = ask(by);
+      if (!its) return false;
+      return *its || queue == nullptr || queue->wait_at({by.space, by.address});
+    });
+    if (outcome != Outcome::next) return outcome;
+  }
   Mask& p = warp.pred(step.x[0]);
   p = (p & ~mask) | complete;
   warp.pred(step.x[2]) &= ~mask;  // operations of a kind that can fail are not executed

@@ -6,6 +6,7 @@
 #include "ptx/vgpu/decode/code.hpp"
 #include "ptx/vgpu/decode/decoding.hpp"
 #include "ptx/vgpu/machine/schedule.hpp"
+#include "ptx/vgpu/races/detector.hpp"
 #include "ptx/vgpu/tensor/warp.hpp"
 
 namespace ptx::vgpu {
@@ -34,6 +35,7 @@ Outcome set_registers(Warp& warp, const Step& step, Mask mask) {
   std::uint32_t& spare = warp.cta->register_pool.spare;
   const bool takes = step.x[1] != 0;
   if (warp.awaited_registers == 0 && !is_of_its_warpgroup(warp, step, step.x[0], takes)) return Outcome::fault;
+  if (warp.awaited_registers == 0 && warp.races != nullptr) warp.races->set_registers(warp, step);
   if (takes && step.x[0] > before + spare) {
     warp.awaited_registers = step.x[0];
     return ask_again(warp, step);

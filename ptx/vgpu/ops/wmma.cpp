@@ -62,7 +62,7 @@ struct Fields {
   bool by_rows;           // row by row, as the tiles have them
   bool wide;              // registers of 64 bits
   std::uint8_t per;       // elements in a register
-  std::uint8_t unused;
+  std::uint8_t fragment;  // bytes of a lane
   std::uint32_t alignment, constant_stride;
 };
 using FieldWords = std::array<std::uint32_t, 5>;
@@ -110,6 +110,11 @@ Outcome each_element_place(Warp& warp, const Step& step, bool write, Use use) {
                        cat("needs rows at multiples of ", f.alignment, " bytes: the first is at 0x", hex(base[l]),
                            ", the others ", row_bytes_between, " bytes from each other"));
   }
+  // The manual wants rows, too, at multiples of the fragment's size; CUDA C++, for whose functions these are, at multiples of 16.
+  if (warp.races != nullptr && base[0] % f.fragment != 0)
+    warp.races->suspect(warp, step, Rule::A_02, 0,
+                        cat("has its matrix at 0x", hex(base[0]), ", which is not a multiple of ", int{f.fragment},
+                            ": the size of what a lane has of it"));
   for (int reg = 0; reg < registers; ++reg)
     for (int j = 0; j < f.per; j += together) {
       for (int l = 0; l < lane_count; ++l) {
@@ -169,6 +174,7 @@ Outcome wmma_store(Warp& warp, const Step& step, Mask mask) {
   return each_element_place(
       warp, step, true, [&](std::size_t reg, int bit, const auto& places, const auto& address, std::uint32_t bytes, bool wide) {
         const Mask undefined = warp.traced ? undefined_value(warp, step, reg) : 0;
+        if (undefined != 0) ++marks_taken_back;
         for (std::size_t l = 0; l < lane_count; ++l) {
           const bool is_undefined = has_lane(undefined, static_cast<int>(l));
           if (is_undefined && outlives_block(step.space, address[l])) return fail_undefined_store(warp, step, Mask{1} << l, reg);
@@ -207,7 +213,7 @@ Handler access_matrix(Decoding& in, Matrix matrix, std::string_view registers, b
                       by_rows != transposed,
                       wide,
                       static_cast<std::uint8_t>(per),
-                      0,
+                      static_cast<std::uint8_t>(fragment),
                       static_cast<std::uint32_t>(std::min<std::size_t>(16, fragment)),
                       given ? 0 : static_cast<std::uint32_t>(by_rows ? columns : rows)};
   const auto words = std::bit_cast<FieldWords>(fields);

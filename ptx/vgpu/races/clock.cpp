@@ -9,8 +9,29 @@ void Clock::join(Extents& to, const Extents& from) {
   for (std::size_t i = 0; i < from.size(); ++i) to[i].join(from[i]);
 }
 
+Clock::Extents& Clock::own() {
+  if (own_ == nullptr)
+    own_ = std::make_shared<Extents>();
+  else if (own_.use_count() != 1)
+    own_ = std::make_shared<Extents>(*own_);
+  return *own_;
+}
+
+void Clock::join_own(const std::shared_ptr<Extents>& from) {
+  if (from == own_ || from == nullptr) return;
+  if (own_ == nullptr) {
+    own_ = from;
+    return;
+  }
+  const Extents& mine = *own_;
+  const std::size_t both = std::min(mine.size(), from->size());
+  std::size_t same = 0;
+  while (same < both && mine[same].covers((*from)[same])) ++same;
+  if (same != from->size()) join(own(), *from);
+}
+
 void Clock::join(std::uint32_t cluster, const std::shared_ptr<const Extents>& from) {
-  if (cluster == own_cluster_) return join(own_, *from);
+  if (cluster == own_cluster_) return join(own(), *from);
   std::shared_ptr<const Extents>& mine = others_[cluster];
   if (mine == from) return;
   if (mine == nullptr) {
@@ -30,9 +51,9 @@ void Clock::join(const Clock& other) {
   }
   if (other.own_cluster_ == own_cluster_ || own_cluster_ == 0) {
     own_cluster_ = std::max(own_cluster_, other.own_cluster_);
-    join(own_, other.own_);
-  } else if (!other.own_.empty()) {
-    join(other.own_cluster_, std::make_shared<const Extents>(other.own_));
+    join_own(other.own_);
+  } else if (other.own_ != nullptr) {
+    join(other.own_cluster_, other.own_);
   }
   for (const auto& [cluster, extents] : other.others_) join(cluster, extents);
 }
@@ -44,8 +65,10 @@ void Clock::raise(Agent agent, const Extent& extent) {
     (*one)[agent.number] = extent;
     return join(agent.cluster, one);
   }
-  if (own_.size() <= agent.number) own_.resize(agent.number + std::size_t{1});
-  own_[agent.number].join(extent);
+  if (own_ != nullptr && agent.number < own_->size() && (*own_)[agent.number].covers(extent)) return;
+  Extents& mine = own();
+  if (mine.size() <= agent.number) mine.resize(agent.number + std::size_t{1});
+  mine[agent.number].join(extent);
 }
 
 void Knowledge::add_nearly(const Gap& gap, const Clock& clock) {

@@ -32,9 +32,15 @@ struct Extent {
   [[nodiscard]] bool reaches(std::uint32_t clock, Mask lanes) const {
     return clock <= all || (clock <= some && (lanes & ~mask) == 0);
   }
+  /// Whether another one says nothing more.
+  [[nodiscard]] bool covers(const Extent& other) const {
+    if (other.all > all) return false;
+    return other.some <= all || (other.some <= some && (other.mask & ~mask) == 0);
+  }
   /// Of two groups of lanes that are known to different times the later one stands for both, which may overlook a race and
   /// never makes one up.
   void join(const Extent& other) {
+    if (covers(other)) return;
     all = std::max(all, other.all);
     if (other.some <= all && other.mask != 0) return;
     if (some <= all) mask = 0;
@@ -44,7 +50,7 @@ struct Extent {
   }
 };
 
-/// What is known of each agent.
+/// What is known of each agent. Copies share what they say until one of them hears more.
 class Clock {
  public:
   [[nodiscard]] bool reaches(Agent agent, std::uint32_t clock, Mask lanes) const {
@@ -58,22 +64,23 @@ class Clock {
   }
   void join(const Clock& other);
   void raise(Agent agent, const Extent& extent);
-  void clear() { own_cluster_ = 0, own_.clear(), others_.clear(); }
-  [[nodiscard]] bool empty() const { return own_.empty() && others_.empty(); }
+  [[nodiscard]] bool empty() const { return own_ == nullptr && others_.empty(); }
 
  private:
   using Extents = std::vector<Extent>;  // by agent
   [[nodiscard]] const Extents* find(std::uint32_t cluster) const {
-    if (cluster == own_cluster_) return &own_;
+    if (cluster == own_cluster_) return own_.get();
     if (others_.empty()) return nullptr;
     const auto found = others_.find(cluster);
     return found == others_.end() ? nullptr : found->second.get();
   }
   static void join(Extents& to, const Extents& from);
   void join(std::uint32_t cluster, const std::shared_ptr<const Extents>& from);
+  void join_own(const std::shared_ptr<Extents>& from);
+  Extents& own();
 
   std::uint32_t own_cluster_ = 0;  // the first that it heard of
-  Extents own_;
+  std::shared_ptr<Extents> own_;   // nobody changes it who is not the only one to have it
   std::map<std::uint32_t, std::shared_ptr<const Extents>> others_;
 };
 

@@ -142,7 +142,9 @@ bool Detector::among_strong(const Cluster& cluster, const Access& before, const 
 
 std::optional<Detector::Wrong> Detector::wrong(Warp& warp, const Judge& judge, const Access& before, const Access& now) const {
   if (!before.is_store && !now.is_store) return std::nullopt;
-  if (before.is_store && now.is_store && (before.of_what_is_there || now.of_what_is_there)) return std::nullopt;  // they agree
+  if (before.is_store && now.is_store && !before.of_mbarrier && (before.of_what_is_there || now.of_what_is_there))
+    return std::nullopt;  // they agree
+  if (before.of_mbarrier && before.is_store && !before.invalidates && !now.of_mbarrier) return Wrong{Kind::barrier_misuse};
   if (among_strong(*warp.cta->cluster, before, now)) return std::nullopt;
   const bool unready = before.of_mbarrier && before.is_store && now.of_mbarrier;
   // Who ends an mbarrier may do so for its warp: libcu++ elects a lane by match.any.sync, which orders no memory.
@@ -213,6 +215,65 @@ Detector::Judge Detector::judge_of(const WarpState& warp, Mask lanes) {
   return {&warp, &warp.known, told ? warp.told.get() : nullptr};
 }
 
+namespace {
+
+// Lanes that lie in one line as by a swizzle, from `first` on: as many as n, and all of n places; 1 where they do not.
+template <class At>
+int exchanged_lanes(Mask left, int first, std::uint32_t bytes, At at) {
+  const auto address = [&](int lane) { return reinterpret_cast<std::uintptr_t>(at(lane)); };
+  if (!std::has_single_bit(bytes) || bytes < granule_bytes || bytes > line_bytes / 2 || address(first) % bytes != 0) return 1;
+  const int most = std::min(static_cast<int>(line_bytes / bytes), lane_count - first);
+  int count = 1;
+  while (count < most && has_lane(left, first + count) &&
+         (address(first + count) ^ address(first)) == static_cast<std::uintptr_t>(count) * bytes)
+    ++count;
+  return static_cast<int>(std::bit_floor(static_cast<unsigned>(count)));
+}
+
+constexpr Mask lanes_from(int first, int count) { return (all_lanes >> (lane_count - count)) << first; }
+
+}  // namespace
+
+template <class At, class Look>
+void Detector::touch_lanes(Warp& warp, const Step& step, Access access, Mask left, std::uint32_t bytes, At at, Look look) {
+  while (left != 0) {
+    const int first = lowest_lane(left);
+    int end = first + 1;  // of the lanes that lie one behind the other
+    while (end < lane_count && has_lane(left, end) && at(end) == at(end - 1) + bytes) ++end;
+    if (const int count = exchanged_lanes(left, first, bytes, at); count > end - first) {
+      const auto offset = reinterpret_cast<std::uintptr_t>(at(first)) % line_bytes;
+      const std::size_t begin = offset - offset % (bytes * static_cast<std::size_t>(count));
+      const std::byte* const line = at(first) - offset;
+      const Cta* const block = block_at(warp, line + begin);
+      if ((block == nullptr || block == warp.cta) &&
+          is_looked_at(warp, line + begin, bytes * static_cast<std::uint64_t>(count))) {
+        const std::uint32_t granules = bytes / granule_bytes;
+        access.lanes = lanes_from(first, count);
+        left &= ~access.lanes;
+        const Spread spread{.first_lane = first,
+                            .shift = static_cast<std::uint8_t>(std::countr_zero(granules)),
+                            .flip = static_cast<std::uint8_t>(offset / bytes),
+                            .by_lane = true};
+        const std::uint32_t all = granules * static_cast<std::uint32_t>(count);
+        const std::uint32_t where = (all == line_granules ? ~0u : (1u << all) - 1) << (begin / granule_bytes);
+        touch_line(warp, step, look(access.lanes), access, line, where, spread);
+        continue;
+      }
+    }
+    const bool looked_at = is_looked_at(warp, at(first), bytes);
+    while (end > first + 1 && is_looked_at(warp, at(end - 1), bytes) != looked_at) --end;  // another tensor begins there
+    access.lanes = lanes_from(first, end - first);
+    left &= ~access.lanes;
+    if (!looked_at) continue;
+    const std::uint64_t all = std::uint64_t{bytes} * static_cast<std::uint64_t>(end - first);
+    if (end == first + 1)
+      touch(warp, step, look(access.lanes), access, at(first), bytes);
+    else
+      touch(warp, step, look(access.lanes), access, at(first), all,
+            {at(first) - static_cast<std::ptrdiff_t>(bytes) * first, bytes});
+  }
+}
+
 void Detector::access(Warp& warp, const Step& step, Mask lanes, bool is_store, std::uint32_t bytes,
                       const std::array<Place, lane_count>& places, Mask same) {
   const auto at = [&](int lane) { return places[static_cast<std::size_t>(lane)].data; };
@@ -221,24 +282,8 @@ void Detector::access(Warp& warp, const Step& step, Mask lanes, bool is_store, s
     return load_together(warp, step, at(0), bytes);
   }
   Access access = access_by(warp, step, lanes, is_store);
-  const auto touch_of = [&](Mask left) {
-    while (left != 0) {
-      const int first = lowest_lane(left);
-      int end = first + 1;  // of the lanes that lie one behind the other
-      while (end < lane_count && has_lane(left, end) && at(end) == at(end - 1) + bytes) ++end;
-      const bool looked_at = is_looked_at(warp, at(first), bytes);
-      while (end > first + 1 && is_looked_at(warp, at(end - 1), bytes) != looked_at) --end;  // another tensor begins there
-      access.lanes = (all_lanes >> (lane_count - (end - first))) << first;
-      left &= ~access.lanes;
-      if (!looked_at) continue;
-      const std::uint64_t all = std::uint64_t{bytes} * static_cast<std::uint64_t>(end - first);
-      const Judge judge = judge_of(state(warp), access.lanes);
-      if (end == first + 1)
-        touch(warp, step, judge, access, at(first), bytes);
-      else
-        touch(warp, step, judge, access, at(first), all, {at(first) - static_cast<std::ptrdiff_t>(bytes) * first, bytes});
-    }
-  };
+  const auto look = [&](Mask some) { return judge_of(state(warp), some); };
+  const auto touch_of = [&](Mask some) { touch_lanes(warp, step, access, some, bytes, at, look); };
   touch_of(lanes & ~same);  // what is told of these counts for the others, too
   access.of_what_is_there = true;
   touch_of(lanes & same);
@@ -309,7 +354,7 @@ Access Detector::access_by(const Issue& issue, bool is_store) {
   access.lanes = issue.lanes;
   access.is_store = is_store;
   access.through_async_proxy = issue.through_async_proxy;
-  access.strong = issue.reduces;
+  access.strong = access.updates = issue.reduces;
   access.scope = isa::Scope::gpu;  // manual: "cp.reduce.async.bulk": each reduction is relaxed at this scope
   return access;
 }
@@ -319,9 +364,43 @@ Detector::Judge Detector::judge_of(const WarpState& warp, const Issue& issue) co
   return {nullptr, issue.known.get(), nullptr, behind, &issue};
 }
 
+void Detector::collect(bool is_store, const std::byte* at, std::uint64_t bytes) {
+  Collected& all = collected_[is_store ? 1 : 0];
+  all.at[static_cast<std::size_t>(collecting_)] = at;
+  all.bytes[static_cast<std::size_t>(collecting_)] = static_cast<std::uint32_t>(bytes);
+  all.lanes |= Mask{1} << collecting_;
+}
+
+void Detector::look_at_collected(Warp& warp, const Step& step) {
+  collecting_ = -1;
+  const Issue& issue = *state(warp).operation;
+  for (const bool is_store : {true, false}) {
+    const Collected all = std::exchange(collected_[is_store ? 1 : 0], {});
+    const auto at = [&](int lane) { return all.at[static_cast<std::size_t>(lane)]; };
+    Issue one = issue;
+    // Of several lanes what each of them did before is known to it alone: such an access is looked at lane by lane.
+    const auto look = [&](Mask lanes) {
+      seen_in_order_ = 0;
+      const bool alone = (lanes & (lanes - 1)) == 0;
+      if (alone) one.own = own_extent(state(warp), warp.live, lanes);
+      return judge_of(state(warp), alone ? one : issue);
+    };
+    for (Mask left = all.lanes; left != 0;) {
+      const std::uint32_t bytes = all.bytes[static_cast<std::size_t>(lowest_lane(left))];
+      const Mask alike = left & lanes_where([&](int lane) { return all.bytes[static_cast<std::size_t>(lane)] == bytes; });
+      left &= ~alike;
+      Access access = access_by(issue, is_store);
+      access.of_shared = is_shared(warp, at(lowest_lane(alike)));
+      touch_lanes(warp, step, access, alike, bytes, at, look);
+    }
+  }
+}
+
 void Detector::access_of_operation(Warp& warp, const Step& step, bool is_store, const std::byte* at, std::uint64_t bytes) {
   const Issue* const issue = state(warp).operation;
   if (issue == nullptr || !is_looked_at(warp, at, bytes)) return;
+  if (collecting_ >= 0) return collect(is_store, at, bytes);
+  if (!is_store) note_read_of_pair(warp, *issue, at);
   if (bytes >= sheet_bytes && is_shared(warp, at)) {
     flush_operation();
     Access access = access_by(*issue, is_store);
@@ -330,7 +409,12 @@ void Detector::access_of_operation(Warp& warp, const Step& step, bool is_store, 
     const std::uint64_t before = (sheet_bytes - reinterpret_cast<std::uintptr_t>(at) % sheet_bytes) % sheet_bytes;
     if (before != 0) touch(warp, step, judge, access, at, before);
     at += before, bytes -= before;
-    for (; bytes >= sheet_bytes; at += sheet_bytes, bytes -= sheet_bytes) touch_sheet(warp, step, judge, access, at, whole_sheet);
+    const std::size_t sheets = bytes / sheet_bytes, all = sheets * sheet_bytes;
+    if (is_last_word(access))
+      store_sheets(warp, step, judge, access, at, sheets);
+    else
+      for (std::size_t i = 0; i < sheets; ++i) touch_sheet(warp, step, judge, access, at + i * sheet_bytes, whole_sheet);
+    at += all, bytes -= all;
     if (bytes != 0) touch(warp, step, judge, access, at, bytes);
     return;
   }
@@ -367,6 +451,7 @@ void Detector::access_line_of_operation(Warp& warp, const Step& step, const std:
   if (issue == nullptr) return;
   Access access = access_by(*issue, false);
   access.of_shared = true;
+  note_read_of_pair(warp, *issue, line + granule_bytes * static_cast<std::size_t>(std::countr_zero(where)));
   touch_line(warp, step, judge_of(state(warp), *issue), access, line, where);
 }
 
@@ -378,6 +463,7 @@ void Detector::access_sheets_of_operation(Warp& warp, const Step& step, const st
   if (issue == nullptr) return;
   Access access = access_by(*issue, false);
   access.of_shared = true;
+  note_read_of_pair(warp, *issue, pattern + parts.front().sheet * sheet_bytes);
   const Judge judge = judge_of(state(warp), *issue);
   ReadSheets* const before =
       parts.size() < few
@@ -388,7 +474,12 @@ void Detector::access_sheets_of_operation(Warp& warp, const Step& step, const st
     return;
   std::vector<Access> found;
   finds_stores_ = before == nullptr ? nullptr : &found;
-  for (const PartOfSheet& part : parts) touch_sheet(warp, step, judge, access, pattern + part.sheet * sheet_bytes, part.where);
+  const std::vector<PartOfSheet>* const kept = kept_parts(parts, number);
+  for (std::size_t i = 0; i < parts.size();) {
+    const std::size_t taken = read_as_blanket(warp, judge, access, pattern, parts.subspan(i), kept);
+    if (taken == 0) touch_sheet(warp, step, judge, access, pattern + parts[i].sheet * sheet_bytes, parts[i].where);
+    i += std::max<std::size_t>(taken, 1);
+  }
   if (before != nullptr && finds_stores_ != nullptr) *before = {pattern, number, stores_, access, std::move(found)};
   finds_stores_ = nullptr;
 }

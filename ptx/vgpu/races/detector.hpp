@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -145,6 +146,7 @@ struct WarpState {
   Agent tensor;  ///< of its tcgen05.mma, .cp and .shift
   std::uint32_t wgmma_closed = 0, tensor_closed = 0;
   Agent tensor_loads, tensor_stores;  ///< of tcgen05.ld and .st, from the first on
+  std::vector<Access> registers_set;  ///< its setmaxnreg
   std::uint32_t tensor_loads_done = 0, tensor_stores_done = 0;
   Clock behind_tensor_fence;         ///< what was told of tensor memory before its last tcgen05.fence::after_thread_sync
   Clock before_tensor_fence;         ///< and what else was known then
@@ -232,6 +234,10 @@ class Detector {
                             const TensorRange& range);
   /// tcgen05.alloc of the two blocks of a pair asks, or asks again.
   void allocate_with_pair(Warp& warp, const Step& step);
+  /// setmaxnreg asks for the first time.
+  void set_registers(Warp& warp, const Step& step);
+  /// An access that is none of its rule's errors, but looks like one.
+  void suspect(Warp& warp, const Step& step, Rule rule, int lane, std::string message);
   /// tcgen05.dealloc of a block whose pair is `peer`.
   void give_back_with_pair(Warp& warp, const Step& step, const Cta& peer);
 
@@ -256,6 +262,11 @@ class Detector {
 
   // -- asynchronous operations
   [[nodiscard]] Issue begin(Warp& warp, const Step& step, int lane, const async::Operation& operation);
+  /// Of a cp.async of these lanes, which are to be performed at once; nothing: they are to begin one by one.
+  [[nodiscard]] std::optional<Issue> begin_copies(Warp& warp, const Step& step, Mask lanes);
+  /// What a lane's operation accesses from here on is looked at together with the others', by look_at_collected().
+  void collect_for(int lane) { collecting_ = lane; }
+  void look_at_collected(Warp& warp, const Step& step);
   /// Of wgmma, or of tcgen05.mma and .cp, which the whole warp or one of its lanes begins.
   [[nodiscard]] Issue begin_product(Warp& warp, const Step& step, Mask lanes);
   void close_groups(Warp& warp, Mask lanes, async::Group group);
@@ -309,6 +320,7 @@ class Detector {
   [[nodiscard]] static Access access_by(const Issue& issue, bool is_store);
   void hold_against(Warp& warp, const Step& step, Mask lanes, const Cta& of, const TensorAccess& before, const TensorAccess& now,
                     int lane, int column);
+  [[nodiscard]] bool uses_what_it_loads(std::uint32_t item) const;
   void found_in_tensor_memory(Warp& warp, const Step& step, bool complete, const Cta& of, const TensorAccess& before,
                               const TensorAccess& now, int lane, int column);
   // Lanes that have accessed bytes of their own, one behind the other: from where on, and how many each.
@@ -322,12 +334,34 @@ class Detector {
     touch(warp, step, judge, access, at, bytes, {});
   }
   void touch_line(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* begin,
-                  std::uint32_t where);
+                  std::uint32_t where, const Spread& spread = {});
+  // Lanes of one access, each with `bytes` of its own from at(lane) on.
+  template <class At, class Look>
+  void touch_lanes(Warp& warp, const Step& step, Access access, Mask lanes, std::uint32_t bytes, At at, Look look);
+  // Calls use(judge) with what judges these lanes alone, of those that `judge` is of.
+  template <class Use>
+  void by_judge_of(const Warp& warp, const Judge& judge, Mask lanes, Use use) {
+    if (judge.issue == nullptr) return use(judge_of(state(warp), lanes));
+    Issue one = *judge.issue;
+    one.lanes = lanes, one.own = own_extent(state(warp), warp.live, lanes);
+    use(judge_of(state(warp), one));
+  }
   void touch_sheet(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* begin,
                    const SheetPart& where);
   bool touch_as_sheet(Warp& warp, const Judge& judge, const Access& access, const std::byte* begin, const SheetPart& where);
-  static void spread_out(Shadow::Page& page, std::size_t sheet);
+  void spread_out(Shadow::Page& page, std::size_t sheet);
   void gather(const std::byte* begin, const Access& stored);
+  [[nodiscard]] Sheet& sheet_at(const std::byte* at) {
+    return shadow_.page_of(at).sheets[reinterpret_cast<std::uintptr_t>(at) % Shadow::page_bytes / sheet_bytes];
+  }
+  void store_sheets(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* begin,
+                    std::size_t sheets);
+  bool store_as_blanket(Warp& warp, const Judge& judge, const Access& access, const std::byte* begin, std::size_t sheets);
+  void spread_blanket(const std::byte* begin, std::size_t sheets, const Access& stored);
+  std::size_t read_as_blanket(Warp& warp, const Judge& judge, const Access& access, const std::byte* pattern,
+                              std::span<const PartOfSheet> parts, const std::vector<PartOfSheet>* all);
+  void take_off(std::uint32_t blanket);
+  const std::vector<PartOfSheet>* kept_parts(std::span<const PartOfSheet> parts, std::uint64_t number);
   void empty(Line& line);
   void note_found(const Access& store);
   void use_mbarrier(const mbarrier::Operator& by, const Judge& judge, const Access& now, const std::byte* at);
@@ -347,6 +381,7 @@ class Detector {
   void hold_against(Warp& warp, const Step& step, const Judge& judge, const Access& before, const Access& now,
                     const std::byte* at);
   static bool stands_for(const Judge& judge, const Access& now, const Access& other);
+  static bool stays_beside(const Judge& judge, const Access& now, const Access& before);
   [[nodiscard]] bool among_strong(const Cluster& cluster, const Access& before, const Access& now) const;
   static bool reaches(const Judge& judge, const Access& before, Clock Knowledge::* of);
   static bool in_order_of_warp(const Judge& judge, const Access& before, const Access& now);
@@ -384,6 +419,15 @@ class Detector {
     std::uint32_t where = 0;
     bool is_store = false;
   } pending_;
+  // Of the operations of several lanes: what each of them accesses.
+  struct Collected {
+    std::array<const std::byte*, lane_count> at{};
+    std::array<std::uint32_t, lane_count> bytes{};
+    Mask lanes = 0;
+  };
+  std::array<Collected, 2> collected_{};  // loads, stores
+  int collecting_ = -1;                   // for this lane
+  void collect(bool is_store, const std::byte* at, std::uint64_t bytes);
   // What an operation has read of many sheets, and which stores it found there: the other warps of its group read the same.
   struct ReadSheets {
     const std::byte* pattern = nullptr;
@@ -392,8 +436,9 @@ class Detector {
     std::vector<Access> found;
   };
   std::array<ReadSheets, 64> read_sheets_{};
-  std::uint64_t stores_ = 0;                     // to memory, as far as they have been noted
-  std::vector<Access>* finds_stores_ = nullptr;  // of the sheets that are being read
+  std::unordered_map<std::uint64_t, std::vector<PartOfSheet>> parts_;  // by number, of what blankets say
+  std::uint64_t stores_ = 0;                                           // to memory, as far as they have been noted
+  std::vector<Access>* finds_stores_ = nullptr;                        // of the sheets that are being read
   [[nodiscard]] bool reads_again(Warp& warp, const Judge& judge, const ReadSheets& before, const Access& now);
   std::array<Access, 4> in_order_{};  // before the operation that is being performed: lines share most of them
   std::size_t seen_in_order_ = 0;
@@ -406,6 +451,7 @@ class Detector {
     std::uint32_t cluster = 0, block = 0;
   };
   void note_reach(const Cta& block, const Access& now);
+  void note_read_of_pair(const Warp& warp, const Issue& issue, const std::byte* at);
   void end_before(const Cta& block, const Access& reach);
   static void add_told(std::vector<Told>& all, Told one);
   void hear(Warp& warp, const Step& step, int lane, const Message& message);

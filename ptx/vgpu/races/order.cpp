@@ -125,7 +125,7 @@ MbarrierState& Detector::mbarrier(const Cluster& cluster, const std::byte* at) {
 // An operation on an mbarrier comes after its initialisation; among each other they need no order.
 void Detector::update(const mbarrier::Operator& by, const std::byte* at, MbarrierUse use) {
   constexpr std::uint64_t object_bytes = 8;
-  const Mask lane = Mask{1} << by.lane;
+  const Mask lane = by.lanes();
   const bool stores = use == MbarrierUse::initialise || use == MbarrierUse::invalidate;
   Access access = access_by(by.warp, by.step, lane, stores);
   access.strong = false;
@@ -156,7 +156,12 @@ void Detector::use_mbarrier(const mbarrier::Operator& by, const Judge& judge, co
   if (of.uses.size() <= now.warp) of.uses.resize(now.warp + std::size_t{1});
   Access& last = of.uses[now.warp];
   const bool is_known = last.agent == now.agent && (now.lanes & ~last.lanes) == 0;
-  if (!is_known && of.made.agent.cluster != 0) hold_against(by.warp, by.step, judge, of.made, now, at);
+  if (!is_known && of.made.agent.cluster != 0 && wrong(by.warp, judge, of.made, now))
+    for (Mask left = now.lanes; left != 0; left &= left - 1) {
+      Access one = now;
+      one.lanes = left & (0 - left);
+      hold_against(by.warp, by.step, judge_of(state(by.warp), one.lanes), of.made, one, at);
+    }
   const Mask lanes = last.agent == now.agent ? last.lanes | now.lanes : now.lanes;
   const bool of_operation = now.of_operation && (last.agent.cluster == 0 || last.of_operation);
   last = now;
@@ -202,7 +207,7 @@ void Detector::arrive(const mbarrier::Operator& by, const std::byte* at, bool of
   const isa::Ordering& order = ordering(by.step.item);
   const bool in_scope = is_own || order.scope != isa::Scope::cta || (!order.scope_is_written && !writes_cluster_scope_);
   if (order.releases && in_scope) {
-    const Mask lane = Mask{1} << by.lane;
+    const Mask lane = by.lanes();
     const InstructionOnce now{by.warp.executed, by.step.item};
     const bool again = of.told_by == &mine && of.told_once == now && mine.told == nullptr && mine.heard.empty();
     of.told_by = mine.told == nullptr ? &mine : nullptr, of.told_once = now;
@@ -212,9 +217,9 @@ void Detector::arrive(const mbarrier::Operator& by, const std::byte* at, bool of
     return;
   }
   if (in_scope && mine.fenced && (is_own || mine.fenced->told.scope != isa::Scope::cta))
-    if (const auto told = told_behind_fence(mine, Mask{1} << by.lane)) gathered.join(*told);
+    if (const auto told = told_behind_fence(mine, by.lanes())) gathered.join(*told);
   Knowledge untold;
-  publish(by.warp, mine, Mask{1} << by.lane, untold);
+  publish(by.warp, mine, by.lanes(), untold);
   const auto lacks = static_cast<std::uint8_t>((order.releases ? 0 : Gap::release) | (in_scope ? 0 : Gap::scope));
   gathered.add_nearly({lacks, by.step.item, by.step.item}, untold.happened);
 }
@@ -233,7 +238,7 @@ void Detector::wait(const mbarrier::Operator& by, const std::byte* at) {
   WarpState& mine = state(by.warp);
   const MbarrierState& of = mbarrier(*by.warp.cta->cluster, at);
   const isa::Ordering& order = ordering(by.step.item);
-  const Mask lane = Mask{1} << by.lane;
+  const Mask lane = by.lanes();
   const Knowledge& complete = of.phase.complete;
   // A scope that is not written counts as the one that is needed.
   const bool hears_others = order.scope != isa::Scope::cta || !order.scope_is_written;
@@ -510,6 +515,21 @@ Issue Detector::begin(Warp& warp, const Step& step, int lane, const async::Opera
     of.last[static_cast<std::size_t>(lane)] = issue.clock;
     of.item = step.item;
   }
+  return issue;
+}
+
+std::optional<Issue> Detector::begin_copies(Warp& warp, const Step& step, Mask lanes) {
+  Stream& of = stream(warp, async::Group::copies);
+  const std::uint32_t closed = of.closed[static_cast<std::size_t>(lowest_lane(lanes))];
+  for (Mask left = lanes; left != 0; left &= left - 1)
+    if (of.closed[static_cast<std::size_t>(lowest_lane(left))] != closed) return std::nullopt;
+  Issue issue = begin_product(warp, step, lanes);
+  issue.through_async_proxy = effects(step.item).proxy == isa::Proxy::async;
+  issue.own = {state(warp).together - 1, 0, 0};
+  issue.agent = of.agent, issue.reading = of.reading;
+  issue.clock = closed + 1;
+  for (Mask left = lanes; left != 0; left &= left - 1) of.last[static_cast<std::size_t>(lowest_lane(left))] = issue.clock;
+  of.item = step.item;
   return issue;
 }
 

@@ -80,6 +80,7 @@ Words words_of(Rule rule, const Warp& warp, const Access& before, const Access& 
             std::string(row(rule).mend)};
   std::string hint(row(rule).mend);
   if (kind == Kind::stale_load) return {cat(does, " through the read-only cache, which may not have what ", did), hint};
+  if (rule == Rule::M_03) return {cat(does, ", where an mbarrier is in use, which ", did), hint};
   const bool has_way = rule == Rule::S_01 || rule == Rule::S_02;
   if (kind == Kind::unordered_mbarrier) return {cat(does, ", and nothing orders that behind its initialisation: ", did), hint};
   if (kind == Kind::race_of_lanes) return {cat(does, ", and nothing orders that behind what ", did), hint};
@@ -93,6 +94,7 @@ Words words_of(Rule rule, const Warp& warp, const Access& before, const Access& 
 
 Rule rule_of(Kind kind, const Access& before, const Access& now, const std::optional<Gap>& gap) {
   if (kind == Kind::missing_proxy_fence) return before.is_store ? Rule::P_01 : Rule::P_02;
+  if (kind == Kind::barrier_misuse) return Rule::M_03;
   if (gap) return (gap->lacks & Gap::scope) != 0 ? Rule::S_02 : Rule::S_01;
   if (kind == Kind::race) return before.is_store ? (now.is_store ? Rule::R_ww : Rule::R_wr) : Rule::R_rw;
   return *usual_rule(kind);
@@ -222,7 +224,8 @@ void Detector::found(Warp& warp, const Step& step, const Judge& judge, Kind kind
   fault.access = access_at(both, spot);
   Diagnostic d = report_both(warp, fault, changes_nothing ? Severity::warning : severity, before, access_at(before, spot));
   if (changes_nothing) d.note("value: what is stored is there already; that it is so in this run is all that hides this");
-  if (kind != Kind::stale_load) d.note(gap ? say_gap(warp, *gap, before, now) : say_order(rule, warp, before, now));
+  if (kind != Kind::stale_load && kind != Kind::barrier_misuse)
+    d.note(gap ? say_gap(warp, *gap, before, now) : say_order(rule, warp, before, now));
   d.hint(words.hint);
   d.execution.front().lanes = now.lanes;
   findings_.add(key, std::move(d));
@@ -252,6 +255,50 @@ void Detector::store_unlike(Warp& warp, const Step& step, Mask lanes, std::uint3
   findings_.add(key, std::move(d));
 }
 
+void Detector::suspect(Warp& warp, const Step& step, Rule rule, int lane, std::string message) {
+  const Findings::Key key(rule, step.item, step.item);
+  if (!findings_.is_new(key)) return;
+  Fault fault;
+  fault.kind = row(rule).kind;
+  fault.rule = rule;
+  fault.item = step.item;
+  fault.lane = lane;
+  fault.message = std::move(message);
+  Diagnostic d = report(warp, fault);
+  d.severity = Severity::warning;
+  d.hint(row(rule).mend);
+  findings_.add(key, std::move(d));
+}
+
+// All warps of a warpgroup have met between one of their setmaxnreg and the next (manual: "setmaxnreg").
+void Detector::set_registers(Warp& warp, const Step& step) {
+  constexpr std::size_t warps_of_group = 4;
+  WarpState& mine = state(warp);
+  const std::size_t number = mine.registers_set.size(), first = warp.index / warps_of_group * warps_of_group;
+  mine.registers_set.push_back(access_by(warp, step, warp.live, true));
+  const std::vector<Warp>& warps = warp.cta->warps;
+  for (std::size_t w = first; w < std::min(first + warps_of_group, warps.size()); ++w) {
+    const std::vector<Access>& others = state(warps[w]).registers_set;
+    const bool went_on = others.size() > number + 1;  // without this one
+    const bool is_unknown = number != 0 && w != warp.index && others.size() >= number &&
+                            !reaches(judge_of(mine, warp.live), others[number - 1], &Knowledge::happened);
+    if (!went_on && !is_unknown) continue;
+    const Access apart = others[went_on ? number + 1 : number - 1];
+    const Findings::Key key(Rule::V_07, std::min(apart.item, step.item), std::max(apart.item, step.item));
+    if (!findings_.is_new(key)) return;
+    Fault fault;
+    fault.kind = row(Rule::V_07).kind;
+    fault.rule = Rule::V_07;
+    fault.item = step.item;
+    fault.message = cat("sets the registers of its warpgroup, and nothing orders that ", went_on ? "before" : "behind",
+                        " what warp ", w, " sets by `", code_.spell(apart.item), "`");
+    Diagnostic d = report_both(warp, fault, row(Rule::V_07).severity, apart, {.is_store = true, .space = "registers"});
+    d.hint(row(Rule::V_07).mend);
+    findings_.add(key, std::move(d));
+    return;
+  }
+}
+
 // ---- what must have happened before a block ends
 
 void Detector::note_reach(const Cta& block, const Access& now) {
@@ -268,6 +315,13 @@ void Detector::note_reach(const Cta& block, const Access& now) {
   const Mask lanes = same->clock == now.clock ? same->lanes | now.lanes : now.lanes;
   *same = now;
   same->lanes = lanes;
+}
+
+// A product of a pair reads the other block's matrices.
+void Detector::note_read_of_pair(const Warp& warp, const Issue& issue, const std::byte* at) {
+  if (!issue.of_tensor_cores) return;
+  if (const Cta* const block = block_at(warp, at); block != nullptr && block != warp.cta)
+    note_reach(*block, access_by(issue, false));
 }
 
 // A block is there while any of its threads is: one that knows of the access, however weak what told it is.
@@ -294,8 +348,11 @@ void Detector::end_before(const Cta& block, const Access& reach) {
   fault.item = reach.item;
   fault.lane = lowest_lane(reach.lanes);
   const std::string whose = is_own ? std::string("the block") : say_block(block);
-  fault.message = copies ? cat("may still store to the shared memory of ", whose, " when it ends: nobody there has waited for it")
-                         : cat("accesses the shared memory of ", whose, ", and nothing orders that before it ends");
+  const bool of_pair = copies && !reach.is_store && !is_own && !reach.of_mbarrier;
+  fault.message = of_pair ? cat("may still read the shared memory of ", whose, " when it ends: nobody there has waited for it")
+                  : copies
+                      ? cat("may still store to the shared memory of ", whose, " when it ends: nobody there has waited for it")
+                      : cat("accesses the shared memory of ", whose, ", and nothing orders that before it ends");
   Diagnostic d = report(by.warps[reach.warp % warps], fault);
   d.severity = row(rule).severity;
   d.hint(is_own ? row(rule).mend

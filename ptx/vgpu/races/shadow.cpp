@@ -28,20 +28,28 @@ Shadow::~Shadow() {
     if (spare.size() < most_spare_pages) spare.push_back(std::move(page));
 }
 
-Shadow::Page& Shadow::page_of(const std::byte* address) {
-  const auto number = reinterpret_cast<std::uintptr_t>(address);
-  const std::uintptr_t page = number / page_bytes;
-  if (last_page_ == nullptr || page != last_) {
-    std::unique_ptr<Page>& found = pages_[page];
-    if (std::vector<std::unique_ptr<Page>>& spare = spare_pages(); found == nullptr && !spare.empty()) {
-      found = std::move(spare.back());
-      spare.pop_back();
-      for (Line& line : found->lines) line.granules = 0;  // another run's
-    }
-    if (found == nullptr) found = std::make_unique<Page>();
-    last_ = page, last_page_ = found.get();
+Shadow::Page& Shadow::find_page(std::uintptr_t number) {
+  std::unique_ptr<Page>& found = pages_[number];
+  if (std::vector<std::unique_ptr<Page>>& spare = spare_pages(); found == nullptr && !spare.empty()) {
+    found = std::move(spare.back());
+    spare.pop_back();
+    // another run's
+    for (Line& line : found->lines) line.granules = 0;
+    for (Sheet& sheet : found->sheets) sheet.blanket = 0;
   }
-  return *last_page_;
+  if (found == nullptr) found = std::make_unique<Page>();
+  near_[number % near_.size()] = {number, found.get()};
+  return *found;
+}
+
+std::uint32_t Shadow::take_blanket() {
+  if (!free_blankets_.empty()) {
+    const std::uint32_t which = free_blankets_.back();
+    free_blankets_.pop_back();
+    return which;
+  }
+  blankets_.emplace_back();
+  return static_cast<std::uint32_t>(blankets_.size());
 }
 
 std::uint32_t Shadow::take_granules() {

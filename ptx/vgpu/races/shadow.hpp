@@ -77,13 +77,14 @@ class Lists {
 
 constexpr std::size_t granule_bytes = 4, line_granules = 32, line_bytes = granule_bytes * line_granules;
 
-/// How an access is spread over lanes: each made it to bytes of its own, one behind the other.
+/// How an access is spread over lanes: each made it to bytes of its own, one behind the other, or exchanged as by a swizzle.
 struct Spread {
   std::int32_t first_lane = 0;  ///< the lane of the line's first granule, were the lanes to begin there
   std::uint8_t shift = 0;       ///< a lane has 2^shift granules
+  std::uint8_t flip = 0;        ///< of the number of such a group of granules these bits are the other way round
   bool by_lane = false;         ///< otherwise all of them made all of it
   [[nodiscard]] Mask lanes_of(std::size_t granule) const {
-    return Mask{1} << (first_lane + static_cast<std::int32_t>(granule >> shift));
+    return Mask{1} << (first_lane + static_cast<std::int32_t>((granule >> shift) ^ flip));
   }
   friend bool operator==(const Spread&, const Spread&) = default;
 };
@@ -134,6 +135,25 @@ struct Sheet {
   };
   std::vector<Piece> pieces;
   std::uint32_t newest_cluster = 0;
+  std::uint32_t blanket = 0;  ///< of its Shadow's, which says all instead, and the sheet is empty; 0: none
+};
+
+/// Sheets one behind the other which one operation has stored, and operations read: a box of a tensor. What it says is all that
+/// was done to them since.
+struct Blanket {
+  static constexpr std::size_t most_readers = 24;
+  /// What an operation has read: the parts behind `pattern` that lie in these sheets.
+  struct Reader {
+    Access access;
+    const std::byte* pattern = nullptr;
+    const std::vector<PartOfSheet>* parts = nullptr;
+  };
+  const std::byte* begin = nullptr;
+  std::size_t sheets = 0;
+  std::uint32_t newest_cluster = 0;
+  Access stored;
+  std::vector<Reader> readers;
+  [[nodiscard]] const std::byte* end() const { return begin + sheets * sheet_bytes; }
 };
 
 /// The lines of a run's memory, by the host's addresses. Their room is kept by the thread for its next run, with what the last
@@ -151,7 +171,16 @@ class Shadow {
     std::array<Sheet, page_bytes / sheet_bytes> sheets;
   };
   /// The page with this byte.
-  Page& page_of(const std::byte* address);
+  Page& page_of(const std::byte* address) {
+    const std::uintptr_t number = reinterpret_cast<std::uintptr_t>(address) / page_bytes;
+    const Near& near = near_[number % near_.size()];
+    return near.number == number && near.page != nullptr ? *near.page : find_page(number);
+  }
+
+  /// Sheets that lie one behind the other.
+  std::vector<Blanket>& blankets() { return blankets_; }
+  std::uint32_t take_blanket();
+  void give_back_blanket(std::uint32_t which) { free_blankets_.push_back(which); }
 
   using Granules = std::array<Granule, line_granules>;
   Granules& granules(std::uint32_t which) { return *granules_[which - 1]; }
@@ -165,11 +194,18 @@ class Shadow {
   static constexpr std::size_t most_spare_pages = 1024;
   static std::vector<std::unique_ptr<Page>>& spare_pages();
 
+  Page& find_page(std::uintptr_t number);
+
   std::unordered_map<std::uintptr_t, std::unique_ptr<Page>> pages_;
-  std::uintptr_t last_ = 0;
-  Page* last_page_ = nullptr;
+  struct Near {
+    std::uintptr_t number = 0;
+    Page* page = nullptr;
+  };
+  std::array<Near, 64> near_{};  // those that were asked for last
   std::vector<std::unique_ptr<Granules>> granules_;
   std::vector<std::uint32_t> free_granules_;
+  std::vector<Blanket> blankets_;
+  std::vector<std::uint32_t> free_blankets_;
 };
 
 }  // namespace ptx::vgpu::races

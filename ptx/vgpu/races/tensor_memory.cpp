@@ -106,6 +106,24 @@ void Detector::hold_against(Warp& warp, const Step& step, Mask lanes, const Cta&
   if (fences_tensor_memory_ && !fenced) found_in_tensor_memory(warp, step, true, of, before, now, lane, column);
 }
 
+// Whether a register of a tcgen05.ld is read behind it before anything orders other accesses. ptxas 13.0 waits for the load
+// there: of tcgen05.wait::ld it makes an empty instruction that waits for the same (docs/facts.md).
+bool Detector::uses_what_it_loads(std::uint32_t item) const {
+  const auto scalars = [&](std::uint32_t first, std::uint32_t count) { return std::span(code_.traced).subspan(first, count); };
+  const Trace& load = code_.traces[item];
+  const auto loaded = scalars(load.first + load.needs + load.values, load.results);
+  const auto& body = code_.function->body;
+  for (std::uint32_t next = item + 1; next < body.size(); ++next) {
+    if (body[next].kind != ir::ItemKind::inst) continue;
+    const isa::Effects& does = effects(next);
+    if (does.sync != isa::Sync::none && does.sync != isa::Sync::access) return false;
+    const Trace& trace = code_.traces[next];
+    for (const std::uint32_t scalar : scalars(trace.first, std::uint32_t{trace.needs} + trace.values))
+      if (scalar != no_scalar && std::find(loaded.begin(), loaded.end(), scalar) != loaded.end()) return true;
+  }
+  return false;
+}
+
 void Detector::found_in_tensor_memory(Warp& warp, const Step& step, bool complete, const Cta& of, const TensorAccess& before,
                                       const TensorAccess& now, int lane, int column) {
   const Rule rule = complete ? Rule::K_06 : Rule::K_07;
@@ -133,7 +151,12 @@ void Detector::found_in_tensor_memory(Warp& warp, const Step& step, bool complet
                                   .region = "tensor memory",
                                   .element = cat("lane ", lane, ", column ", column)};
   };
-  Diagnostic d = report_both(warp, fault, row(rule).severity, before.access, access_at(before));
+  const bool is_used = !complete && before.use == TensorUse::load && uses_what_it_loads(before.access.item);
+  Diagnostic d = report_both(warp, fault, is_used ? Severity::warning : row(rule).severity, before.access, access_at(before));
+  if (is_used)
+    d.note(
+        "value: registers that it loads are used behind it, and ptxas has that use wait for them; the manual asks for "
+        "tcgen05.wait::ld");
   d.execution.front().access = access_at(now);
   if (complete)
     d.hint(row(rule).mend);

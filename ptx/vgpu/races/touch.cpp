@@ -10,7 +10,8 @@
 namespace ptx::vgpu::races {
 namespace {
 
-constexpr std::size_t most_loads = 64;  // of a granule that are remembered: one for each warp that loads it
+constexpr std::size_t most_loads = 64;   // of a granule that are remembered: one for each warp that loads it
+constexpr std::size_t most_beside = 16;  // strong stores that nothing orders
 
 // The bytes of the granule at `at` that belong to an access of `bytes` bytes there, and how many those are.
 std::uint8_t bytes_in_granule(const std::byte* at, std::uint64_t bytes, std::uint64_t& taken) {
@@ -23,6 +24,7 @@ std::uint8_t bytes_in_granule(const std::byte* at, std::uint64_t bytes, std::uin
 Spread spread_over(const std::byte* line, const std::byte* first, std::uint32_t bytes) {
   return {.first_lane = static_cast<std::int32_t>((line - first) / static_cast<std::ptrdiff_t>(bytes)),
           .shift = static_cast<std::uint8_t>(std::countr_zero(bytes / static_cast<std::uint32_t>(granule_bytes))),
+          .flip = 0,
           .by_lane = true};
 }
 
@@ -32,6 +34,13 @@ bool Detector::stands_for(const Judge& judge, const Access& now, const Access& o
   if (other.agent == now.agent && other.lanes == now.lanes) return true;
   if (judge.warp != nullptr && other.agent == now.agent) return other.clock < judge.warp->together;
   return !other.through_async_proxy && !now.through_async_proxy && reaches(judge, other, &Knowledge::happened);
+}
+
+// Of strong stores that nothing orders the later one does not stand for the earlier one: an ordinary load behind the one need not
+// be behind the other. An atomic operation has observed what it follows (manual: "Observation Order").
+bool Detector::stays_beside(const Judge& judge, const Access& now, const Access& before) {
+  return now.strong && !now.updates && before.strong && is_last_word(before) && !(before.agent == now.agent) &&
+         !reaches(judge, before, &Knowledge::happened);
 }
 
 // ---- lines
@@ -63,8 +72,9 @@ void Detector::touch(Warp& warp, const Step& step, const Judge& judge, const Acc
           const auto lane = static_cast<std::uint64_t>(next - in_order.first) / in_order.bytes;
           const std::byte* const end = std::min(in_order.first + (lane + 1) * in_order.bytes, at + taken);
           one.lanes = Mask{1} << lane;
-          touch_granules(warp, step, judge_of(state(warp), one.lanes), one, line, next, static_cast<std::uint64_t>(end - next),
-                         {});
+          by_judge_of(warp, judge, one.lanes, [&](const Judge& its) {
+            touch_granules(warp, step, its, one, line, next, static_cast<std::uint64_t>(end - next), {});
+          });
           next = end;
         }
       } else {
@@ -79,22 +89,22 @@ void Detector::touch(Warp& warp, const Step& step, const Judge& judge, const Acc
   }
 }
 
-// Whole granules of a line that all lanes load, or an operation stores.
+// Whole granules of a line that all lanes load, or an operation stores, or each of some lanes by itself.
 void Detector::touch_line(Warp& warp, const Step& step, const Judge& judge, const Access& access, const std::byte* begin,
-                          std::uint32_t where) {
+                          std::uint32_t where, const Spread& spread) {
   stores_ += access.is_store ? 1 : 0;
   // (the line may begin before the block's memory does)
   const std::byte* const first = begin + granule_bytes * static_cast<std::size_t>(std::countr_zero(where));
   Line& line = line_at(begin, access, is_shared(warp, first));
-  if (line.granules == 0 && touch_as_piece(warp, judge, line, {access, where, {}})) return;
+  if (line.granules == 0 && touch_as_piece(warp, judge, line, {access, where, spread})) return;
   if (line.granules == 0) divide(line);
   for (std::uint32_t left = where; left != 0; left &= left - 1) {
     const std::byte* const at = begin + granule_bytes * static_cast<std::size_t>(std::countr_zero(left));
-    touch_granules(warp, step, judge, access, line, at, granule_bytes, {});
+    touch_granules(warp, step, judge, access, line, at, granule_bytes, spread);
   }
-  if (access.is_store && where == ~0u) {  // nothing else is left of the line
+  if (is_last_word(access) && where == ~0u) {  // nothing else is left of the line
     shadow_.give_back_granules(std::exchange(line.granules, 0));
-    line.pieces.push_back({access, where, {}});
+    line.pieces.push_back({access, where, spread});
   }
 }
 
@@ -126,7 +136,7 @@ std::optional<Spread> spread_of_lane(const Piece& piece) {
                       first % count == 0 && piece.where == ((1u << count) - 1) << first;
   if (piece.spread.by_lane || !std::has_single_bit(piece.access.lanes) || !is_run) return std::nullopt;
   const int shift = std::countr_zero(static_cast<unsigned>(count));
-  return Spread{lowest_lane(piece.access.lanes) - (first >> shift), static_cast<std::uint8_t>(shift), true};
+  return Spread{lowest_lane(piece.access.lanes) - (first >> shift), static_cast<std::uint8_t>(shift), 0, true};
 }
 
 // Of one instruction's operations, one a lane, those that lie behind each other are one piece. False: they do not.
@@ -147,7 +157,7 @@ bool Detector::touch_as_piece(Warp& warp, const Judge& judge, Line& line, const 
   const auto alike = [&](const Piece& piece) { return piece.spread == now.spread && piece.access.lanes == now.access.lanes; };
   const auto of_agent = [&](const Piece& piece) { return judge.warp != nullptr && piece.access.agent == now.access.agent; };
   const auto is_replaced = [&](const Piece& piece) {
-    if (is_last_word(now.access)) return true;
+    if (is_last_word(now.access)) return line.pieces.size() >= most_beside || !stays_beside(judge, now.access, piece.access);
     if (now.access.is_store) return piece.access.of_what_is_there && stands_for(judge, now.access, piece.access);
     if (piece.access.is_store) return false;
     if (of_agent(piece) && !alike(piece)) return piece.access.clock < judge.warp->together;
@@ -219,7 +229,9 @@ void Detector::divide(Line& line) {
 Line& Detector::line_at(const std::byte* at, const Access& access, bool shared) {
   Shadow::Page& page = shadow_.page_of(at);
   const std::size_t offset = reinterpret_cast<std::uintptr_t>(at) % Shadow::page_bytes;
-  if (const std::size_t sheet = offset / sheet_bytes; !page.sheets[sheet].pieces.empty()) spread_out(page, sheet);
+  const std::size_t sheet = offset / sheet_bytes;
+  if (page.sheets[sheet].blanket != 0) take_off(page.sheets[sheet].blanket);
+  if (!page.sheets[sheet].pieces.empty()) spread_out(page, sheet);
   Line& line = page.lines[offset / line_bytes];
   const std::uint32_t first_cluster = shared ? access.agent.cluster : first_cluster_;
   if (line.newest_cluster < first_cluster && line.newest_cluster != 0) {
@@ -270,6 +282,7 @@ bool Detector::touch_as_sheet(Warp& warp, const Judge& judge, const Access& now,
   stores_ += now.is_store ? 1 : 0;
   Shadow::Page& page = shadow_.page_of(begin);
   Sheet& sheet = page.sheets[reinterpret_cast<std::uintptr_t>(begin) % Shadow::page_bytes / sheet_bytes];
+  if (sheet.blanket != 0) take_off(sheet.blanket);
   if (sheet.newest_cluster < now.agent.cluster) sheet.pieces.clear();
   if (sheet.pieces.empty()) return false;
   Sheet::Piece* joins = nullptr;
@@ -283,7 +296,7 @@ bool Detector::touch_as_sheet(Warp& warp, const Judge& judge, const Access& now,
     }
     if (same_instruction(piece.access, now) && piece.access.lanes == now.lanes) joins = &piece;
   }
-  if (joins == nullptr && sheet.pieces.size() == Sheet::most_pieces) return false;
+  if (joins == nullptr && sheet.pieces.size() >= Sheet::most_pieces) return false;
   bool gone = false;
   for (; overlapping != 0; overlapping &= overlapping - 1) {
     Sheet::Piece& piece = sheet.pieces[static_cast<std::size_t>(std::countr_zero(overlapping))];
@@ -322,6 +335,104 @@ void Detector::touch_sheet(Warp& warp, const Step& step, const Judge& judge, con
   if (is_last_word(now) && where == whole_sheet) gather(begin, now);
 }
 
+// ---- blankets
+
+// What a blanket says, said of each sheet.
+void Detector::take_off(std::uint32_t which) {
+  Blanket& blanket = shadow_.blankets()[which - 1];
+  for (std::size_t i = 0; i < blanket.sheets; ++i) {
+    Sheet& sheet = sheet_at(blanket.begin + i * sheet_bytes);
+    sheet.blanket = 0;
+    sheet.newest_cluster = blanket.newest_cluster;
+    sheet.pieces.assign(1, {blanket.stored, whole_sheet});
+  }
+  for (const Blanket::Reader& reader : blanket.readers)
+    for (const PartOfSheet& part : *reader.parts)
+      if (const std::byte* const at = reader.pattern + part.sheet * sheet_bytes; at >= blanket.begin && at < blanket.end())
+        sheet_at(at).pieces.push_back({reader.access, part.where});
+  blanket.readers.clear();
+  shadow_.give_back_blanket(which);
+}
+
+// An operation stores all of some sheets. False, and nothing is changed, where it takes a look at each sheet.
+bool Detector::store_as_blanket(Warp& warp, const Judge& judge, const Access& now, const std::byte* begin, std::size_t sheets) {
+  const std::uint32_t which = sheet_at(begin).blanket;
+  if (which == 0) return false;
+  Blanket& blanket = shadow_.blankets()[which - 1];
+  if (blanket.begin != begin || blanket.sheets != sheets) return false;
+  if (blanket.newest_cluster == now.agent.cluster) {
+    if (is_wrong(warp, judge, blanket.stored, now)) return false;
+    for (const Blanket::Reader& reader : blanket.readers)
+      if (is_wrong(warp, judge, reader.access, now)) return false;
+  }
+  ++stores_;
+  blanket.newest_cluster = now.agent.cluster;
+  blanket.stored = now;
+  blanket.readers.clear();
+  return true;
+}
+
+void Detector::store_sheets(Warp& warp, const Step& step, const Judge& judge, const Access& now, const std::byte* begin,
+                            std::size_t sheets) {
+  if (store_as_blanket(warp, judge, now, begin, sheets)) return;
+  for (std::size_t i = 0; i < sheets; ++i) touch_sheet(warp, step, judge, now, begin + i * sheet_bytes, whole_sheet);
+  spread_blanket(begin, sheets, now);
+}
+
+// Where an operation has just stored all of these sheets they are one.
+void Detector::spread_blanket(const std::byte* begin, std::size_t sheets, const Access& stored) {
+  const auto sheet = [&](std::size_t i) -> Sheet& { return sheet_at(begin + i * sheet_bytes); };
+  for (std::size_t i = 0; i < sheets; ++i) {
+    const Sheet& one = sheet(i);
+    if (one.blanket != 0 || one.pieces.size() != 1 || one.pieces.front().where != whole_sheet ||
+        !same_instruction(one.pieces.front().access, stored))
+      return;
+  }
+  const std::uint32_t which = shadow_.take_blanket();
+  Blanket& blanket = shadow_.blankets()[which - 1];
+  blanket.begin = begin, blanket.sheets = sheets, blanket.newest_cluster = stored.agent.cluster, blanket.stored = stored;
+  for (std::size_t i = 0; i < sheets; ++i) sheet(i).pieces.clear(), sheet(i).blanket = which;
+}
+
+// Places that a matrix has, kept for as long as the run lasts; null: there are too many.
+const std::vector<PartOfSheet>* Detector::kept_parts(std::span<const PartOfSheet> parts, std::uint64_t number) {
+  constexpr std::size_t most = 4096;
+  const auto found = parts_.find(number);
+  if (found != parts_.end()) return &found->second;
+  if (parts_.size() == most) return nullptr;
+  return &parts_.emplace(number, std::vector<PartOfSheet>(parts.begin(), parts.end())).first->second;
+}
+
+// An operation reads parts of sheets, of which the first ones lie in a blanket: how many do; 0, and nothing is changed, where it
+// takes a look at the first one's sheet. `all`: the parts with those before.
+std::size_t Detector::read_as_blanket(Warp& warp, const Judge& judge, const Access& now, const std::byte* pattern,
+                                      std::span<const PartOfSheet> parts, const std::vector<PartOfSheet>* all) {
+  const std::uint32_t which = sheet_at(pattern + parts.front().sheet * sheet_bytes).blanket;
+  if (which == 0 || all == nullptr) return 0;
+  Blanket& blanket = shadow_.blankets()[which - 1];
+  if (blanket.newest_cluster != now.agent.cluster || is_wrong(warp, judge, blanket.stored, now)) return 0;
+  const auto behind = std::find_if(parts.begin(), parts.end(), [&](const PartOfSheet& part) {
+    const std::byte* const at = pattern + part.sheet * sheet_bytes;
+    return at < blanket.begin || at >= blanket.end();
+  });
+  const auto taken = static_cast<std::size_t>(behind - parts.begin());
+  Blanket::Reader* later = nullptr;
+  for (Blanket::Reader& reader : blanket.readers) {
+    if (reader.pattern != pattern || reader.parts != all) continue;
+    const bool same = same_instruction(reader.access, now) && reader.access.lanes == now.lanes;
+    if (!same && !stands_for(judge, now, reader.access)) continue;
+    later = &reader;
+    break;
+  }
+  if (later == nullptr && blanket.readers.size() == Blanket::most_readers) return 0;
+  if (finds_stores_ != nullptr) note_found(blanket.stored);
+  if (later != nullptr)
+    later->access = now;
+  else
+    blanket.readers.push_back({now, pattern, all});
+  return taken;
+}
+
 // ---- granules
 
 void Detector::touch_granules(Warp& warp, const Step& step, const Judge& judge, Access access, Line& line, const std::byte* at,
@@ -332,7 +443,7 @@ void Detector::touch_granules(Warp& warp, const Step& step, const Judge& judge, 
     const std::size_t g = reinterpret_cast<std::uintptr_t>(at) % line_bytes / granule_bytes;
     if (spread.by_lane) {
       access.lanes = spread.lanes_of(g);
-      touch_granule(warp, step, judge_of(state(warp), access.lanes), access, granules[g], at);
+      by_judge_of(warp, judge, access.lanes, [&](const Judge& its) { touch_granule(warp, step, its, access, granules[g], at); });
     } else {
       touch_granule(warp, step, judge, access, granules[g], at);
     }
@@ -368,11 +479,17 @@ void Detector::touch_granule(Warp& warp, const Step& step, const Judge& judge, c
     const auto rest = static_cast<std::uint8_t>(~now.bytes);
     const auto merges = [&](const Access& other) { return same_instruction(other, now) && (other.bytes & now.bytes) == 0; };
     const bool joins = store.bytes != 0 && merges(store);
+    const bool stays = !joins && (store.bytes & now.bytes) != 0 && stays_beside(judge, now, store);
+    const Access before = store;
     if (!joins) store.bytes &= rest;
     load.bytes &= rest;
+    if (stays && granule.more == 0) granule.more = shadow_.lists.take();
     if (granule.more != 0) {
       std::vector<Access>& list = shadow_.lists[granule.more];
-      for (Access& other : list) other.bytes &= rest;
+      const bool is_full = list.size() >= most_beside;
+      for (Access& other : list)
+        if (is_full || !stays_beside(judge, now, other)) other.bytes &= rest;
+      if (stays && !is_full) list.push_back(before);
       std::erase_if(list, [](const Access& other) { return other.bytes == 0; });
       if (list.empty()) shadow_.lists.give_back(std::exchange(granule.more, 0));
     }
