@@ -314,14 +314,19 @@ Expected<TensorMap> slab_tensor_map(TensorMapType type, std::int64_t rows, std::
 bool fits_one_box(TensorMapType type, std::span<const std::int64_t> shape, Swizzle swizzle) {
   if (shape.empty() || std::any_of(shape.begin(), shape.end(), [](std::int64_t size) { return size < 1 || size > max_box; }))
     return false;
+  std::uint64_t elements = 1;
+  for (const std::int64_t size : shape) elements *= static_cast<std::uint64_t>(size);
   const auto most = width(swizzle);
-  return !most || shared_bytes_of(type, static_cast<std::uint64_t>(shape.back())) <= *most;
+  return shared_bytes_of(type, elements) < end_of_box &&
+         (!most || shared_bytes_of(type, static_cast<std::uint64_t>(shape.back())) <= *most);
 }
 
 std::array<std::int64_t, 2> default_matrix_box(TensorMapType type, std::int64_t columns, Swizzle swizzle) {
-  constexpr std::int64_t rows = 128;
+  std::int64_t rows = 128;
   if (const auto most = width(swizzle)) return {rows, static_cast<std::int64_t>(*most) * 8 / of(type).shared_bits};
-  return {rows, std::min<std::int64_t>(columns, max_box)};
+  columns = std::min<std::int64_t>(columns, max_box);
+  if (shared_bytes_of(type, static_cast<std::uint64_t>(rows * columns)) >= end_of_box) rows /= 2;  // of 8 bytes
+  return {rows, columns};
 }
 
 }  // namespace ptx::layout

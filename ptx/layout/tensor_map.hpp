@@ -126,7 +126,7 @@ Expected<TensorMap> slab_tensor_map(TensorMapType type, std::int64_t rows, std::
 /// True when one box can hold all of a tensor.
 bool fits_one_box(TensorMapType type, std::span<const std::int64_t> shape, Swizzle swizzle);
 /// The box of a matrix whose author gives none: 128 rows of as many columns as the swizzle is wide; without a swizzle all
-/// columns, at most 256.
+/// columns, at most 256, and 64 rows of so many elements of 8 bytes.
 std::array<std::int64_t, 2> default_matrix_box(TensorMapType type, std::int64_t columns, Swizzle swizzle);
 
 }  // namespace ptx::layout

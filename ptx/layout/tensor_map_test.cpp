@@ -231,6 +231,8 @@ TEST(TensorMap, BoxesThatTheAuthorLeavesOut) {
   EXPECT_EQ(default_matrix_box(f32, 4096, Swizzle::b128), (std::array<std::int64_t, 2>{128, 32}));
   EXPECT_EQ(default_matrix_box(u8, 4096, Swizzle::b32), (std::array<std::int64_t, 2>{128, 32}));
   EXPECT_EQ(default_matrix_box(f32, 4096, Swizzle::none), (std::array<std::int64_t, 2>{128, 256}));
+  EXPECT_EQ(default_matrix_box(f64, 4096, Swizzle::none), (std::array<std::int64_t, 2>{64, 256}));
+  EXPECT_FALSE(fits_one_box(f32, Sizes{256, 256}, Swizzle::none)) << "256 KiB";
   EXPECT_EQ(default_matrix_box(f32, 40, Swizzle::none), (std::array<std::int64_t, 2>{128, 40}));
 }
 

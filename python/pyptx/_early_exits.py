@@ -50,8 +50,8 @@ def taken(code: CodeType, offset: int, returns: Places) -> int | None:
 
 
 def left_early(code: CodeType, offset: int) -> bool:
-    """Whether a block, whose end is called at this offset of the function's code, is left by a `return` that leaves something out.
-    For code without a source, as at Python's prompt, of which nobody knows whether a `break` is the author's choice.
+    """Whether a block, whose end is called at this offset of the function's code, is left by a `return` that leaves something
+    out. For code without a source, as at Python's prompt, of which nobody knows whether a `break` is the author's choice.
 
     How it goes on behind the block the code itself says: there an exception leads that the block takes for done with.
     """

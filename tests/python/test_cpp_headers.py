@@ -71,8 +71,8 @@ def test_a_file_of_thirty_forms_reads_what_writing_needs() -> None:
 
 
 def test_the_public_headers(golden: Callable[[str, str], None]) -> None:
-    """What <ptx/ptx.hpp>, <ptx/kernel.hpp> and <ptx/kernels.hpp> lead to is what is installed (cmake/PtxInstall.cmake): a header that
-    joins it is one more that a user may include, and that has to stay."""
+    """What <ptx/ptx.hpp>, <ptx/kernel.hpp> and <ptx/kernels.hpp> lead to is what is installed (cmake/PtxInstall.cmake): a header
+    that joins it is one more that a user may include, and that has to stay."""
     waiting, found = ["ptx/ptx.hpp", "ptx/kernel.hpp", "ptx/kernels.hpp"], set[str]()
     while waiting:
         header = waiting.pop()

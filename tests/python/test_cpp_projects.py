@@ -113,13 +113,14 @@ def test_each_public_header_stands_alone(with_compiler: str, installed: Installe
     """With many warnings, without exceptions, and not as a system's header, whose mistakes compilers overlook."""
     source = tmp_path / "user.cpp"
     source.write_text("".join(f"#include <{name}>\n" for name in sorted(PUBLIC)) + "int main() {}\n")
-    flags = ["-std=c++20", "-fno-exceptions", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", "-Wconversion", "-Wshadow", "-Wold-style-cast"]
+    warnings = ["-Wall", "-Wextra", "-Werror", "-Wconversion", "-Wshadow", "-Wold-style-cast"]
+    flags = ["-std=c++20", "-fno-exceptions", "-fsyntax-only", *warnings]
     run(compiler(with_compiler), *flags, "-I", installed.prefix / "include", source)
 
 
 def test_what_is_installed(installed: Installed) -> None:
-    """The licence, the program, the headers that the public ones lead to and no others, no path of this machine, no target without
-    the package's name."""
+    """The licence, the program, the headers that the public ones lead to and no others, no path of this machine, no target
+    without the package's name."""
     prefix = installed.prefix
     assert list(prefix.rglob("LICENSE"))
     assert os.access(prefix / "bin" / "ptxkit", os.X_OK)
