@@ -98,7 +98,19 @@ def _line_of(instruction: dis.Instruction, returns: Places) -> int | None:
 def is_for_statement(code: CodeType, offset: int) -> bool:
     """Whether the instruction at this offset takes the iterator of a `for`, and not of `list(…)`, `zip(…)` or a comprehension,
     which would run what is done with each element once."""
-    return dis.opname[code.co_code[offset]] in ("GET_ITER", "FOR_ITER") and code.co_name not in _COMPREHENSIONS
+    iterates = dis.opname[code.co_code[offset]] in ("GET_ITER", "FOR_ITER") and code.co_name not in _COMPREHENSIONS
+    return iterates and offset not in _in_comprehensions(code)
+
+
+@lru_cache(maxsize=1024)
+def _in_comprehensions(code: CodeType) -> frozenset[int]:
+    """Where comprehensions iterate that Python 3.12 and newer compile into the function: they begin by putting the function's own
+    variable of that name aside."""
+    found, instructions = set(), list(dis.get_instructions(code))
+    for i, each in enumerate(instructions[:-1]):
+        if each.opname == "GET_ITER" and instructions[i + 1].opname == "LOAD_FAST_AND_CLEAR":
+            found |= {each.offset, next((at.offset for at in instructions[i:] if at.opname == "FOR_ITER"), each.offset)}
+    return frozenset(found)
 
 
 @lru_cache(maxsize=1024)

@@ -217,8 +217,8 @@ def test_the_table_shows_itself() -> None:
 
 
 def test_tune_needs_tensors_on_a_gpu() -> None:
+    torch = pytest.importorskip("torch")
     with pytest.raises(RuntimeError, match="torch tensors on a CUDA device"):
         kernels.tune(kernels.softmax, X)
-    torch = pytest.importorskip("torch")
     with pytest.raises(RuntimeError, match=r"the arguments hold.*cpu"):
         kernels.tune(kernels.softmax, torch.from_numpy(X))
