@@ -177,7 +177,8 @@ def test_interleaved_channels(number):
     made, dtype, size, coordinates, room, offsets = next(itertools.islice(random_interleaved(number + 1), number, None))
     shape = (size // (dtype.bits // 8),)
     k = loads(made, dtype, coordinates, room, made.box_bytes, offsets, shape)
-    expect_same(k, bits(shape, dtype), say=f"{made!r} at {coordinates}, {offsets}")
+    x = bits(shape, dtype).clone()  # torch's own memory lies at a multiple of 32 bytes
+    expect_same(k, x, say=f"{made!r} at {coordinates}, {offsets}")
 
 
 @pytest.mark.parametrize("coordinates", [(0, 0, 0), (3, 0, 1), (7, 3, 0), (8, 0, 0), (0, 4, 0)], ids=str)

@@ -66,10 +66,10 @@ inline Expected<std::vector<std::uint8_t>> run_call(const std::shared_ptr<const 
   return dump.data;
 }
 
-/// The programs, by their instruction.
+/// The programs, by their instruction and header.
 inline std::shared_ptr<const Program> program_of(const std::string& instructions, testing::TextOptions options = {}) {
   static std::map<std::string, std::shared_ptr<const Program>> made;
-  auto& program = made[instructions];
+  auto& program = made[cat(options.version, options.target, instructions)];
   if (program == nullptr) {
     auto fresh = testing::make_body(parameters, kernel_around(instructions, by_value), options);
     EXPECT_TRUE(fresh) << render(fresh.error());
