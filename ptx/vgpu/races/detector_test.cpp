@@ -245,7 +245,7 @@ TEST(Races, AreSaidWithBothAccesses) {
   const Diagnostic& found = report->findings[0];
   EXPECT_EQ(found.kind, Kind::race);
   EXPECT_EQ(found.message,
-            "`ld.shared.u32` loads shared address 0x47c (`tile + 0x7c`), and nothing orders that behind what lane 31 of warp 0 "
+            "`ld.shared.u32` loads shared address 0x404 (`tile + 0x4`), and nothing orders that behind what lane 1 of warp 0 "
             "stores there by "
             "`st.shared.u32`");
   ASSERT_EQ(found.execution.size(), 2u);
@@ -254,7 +254,7 @@ TEST(Races, AreSaidWithBothAccesses) {
   EXPECT_EQ(found.execution[0].times, 32u);
   EXPECT_EQ(found.execution[1].instruction, "st.shared.u32");
   EXPECT_EQ(found.execution[1].warp, 0u);
-  EXPECT_EQ(found.execution[1].access->element, "tile + 0x7c");
+  EXPECT_EQ(found.execution[1].access->element, "tile + 0x4");
   EXPECT_TRUE(testing::has_note(found, "rule: R-wr (docs/rules/R-wr.md)"));
   EXPECT_TRUE(testing::has_note(found, "seen 32 times"))
       << render(found);  // thread 0, which stores the 0 that is there, with them

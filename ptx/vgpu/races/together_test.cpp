@@ -34,8 +34,8 @@ TEST(Exchanged, LanesAreToldApart) {
 
 TEST(Exchanged, LanesCopyTogether) {
   EXPECT_EQ(rules(cat(places, copy, copied, own), warp), "");
-  EXPECT_EQ(rules(cat(places, copy, own, copied), warp), "R-wr");
-  EXPECT_EQ(rules(cat(places, copy, copied, other), warp), "R-wr");  // each lane has waited for its own
+  EXPECT_EQ(rules(cat(places, copy, own, copied), warp), "R-rw R-wr");
+  EXPECT_EQ(rules(cat(places, copy, copied, other), warp), "");  // the warp has waited together
   EXPECT_EQ(rules(cat(places, copy, copied, lanes_meet, other), warp), "");
   EXPECT_EQ(rules(cat(places, own, copy, copied), warp), "");
   EXPECT_EQ(rules(cat(places, other, copy, copied), warp), "R-rw");
@@ -54,9 +54,9 @@ const std::string filled =
         "@%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd0], 2048, [%r20];\n"
         "WAIT:\nmbarrier.try_wait.parity.shared.b64 %p2, [%r20], 0;\n@!%p2 bra WAIT;\n");
 constexpr std::string_view product =
-    "cvt.u64.u32 %rd5, %r1;\nshr.u64 %rd5, %rd5, 4;\nor.b64 %rd5, %rd5, 34360262656;\n.reg .f32 %f<4>;\nmov.u32 %r6, 0;\n"
+    "{\n.reg .f32 %f<4>;\ncvt.u64.u32 %rd5, %r1;\nshr.u64 %rd5, %rd5, 4;\nor.b64 %rd5, %rd5, 34360262656;\nmov.u32 %r6, 0;\n"
     "wgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, {%r6, %r6, %r6, %r6}, "
-    "%rd5, 0, 1, 1, 0;\nwgmma.commit_group.sync.aligned;\n";
+    "%rd5, 0, 1, 1, 0;\nwgmma.commit_group.sync.aligned;\n}\n";
 constexpr std::string_view done = "wgmma.wait_group.sync.aligned 0;\n";
 constexpr std::string_view again =
     "@%p0 mbarrier.arrive.expect_tx.shared.b64 _, [%r20], 2048;\n"
@@ -67,7 +67,7 @@ TEST(Boxes, AreReadAndFilledAgain) {
   const Shape group{128};
   EXPECT_EQ(rules(cat(filled, product, done, "bar.sync 0;\n", again, product, done), group), "");
   EXPECT_EQ(rules(cat(filled, product, "bar.sync 0;\n", again, done), group), "R-rw");
-  EXPECT_EQ(rules(cat(filled, product, done, again), group), "R-rw");  // the other warps' products
+  EXPECT_EQ(rules(cat(filled, product, done, again), group), "");  // what one warp has waited for its group has
   const std::string_view meet = "fence.proxy.async.shared::cta;\nbar.sync 0;\n";
   EXPECT_EQ(rules(cat(filled, product, "bar.sync 0;\n@%p0 st.shared.b32 [%r1+1024], 7;\n@%p0 st.shared.b32 [%r1+256], 7;\n", done,
                       meet, again),
