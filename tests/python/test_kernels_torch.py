@@ -89,6 +89,10 @@ def test_losses_like_earlier_ones(outer: tuple[int, ...], kind: str) -> None:
             expected = functional.cross_entropy(x.view(-1, 64), target.view(-1).long(), ignore_index=7, reduction=reduction)
             close(own.reshape(-1), expected.reshape(-1), 1e-4)
     assert kernels.cross_entropy(x, torch.full_like(target, 7), ignore_index=7).isnan()
+    same = torch.zeros(1, dtype=target.dtype).expand(outer)
+    own = kernels.cross_entropy(x.requires_grad_(), same)
+    expected = functional.cross_entropy(x.view(-1, 64), same.reshape(-1).long())
+    close(gradients(own, (x,))[0], gradients(expected, (x,))[0])
     with pytest.raises(PtxValueError):
         kernels.cross_entropy(x, target[:1], ignore_index=7)
 

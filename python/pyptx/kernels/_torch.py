@@ -445,7 +445,7 @@ def reduced(losses: Any, target: Any, loss: Loss, reduction: str) -> Any:
 def _differentiable_loss(loss: Loss, logits: Any, target: Any, shape: Any, reduction: str) -> Any:
     plain = not _is_compiling() and type(logits) in _PLAIN and not torch._C._are_functorch_transforms_active()
     if reduction != "none" and plain and 0 < target.numel() <= MOST_ROWS:
-        return _differentiated_reduction(loss, reduction, logits, target)[0].view(())
+        return _differentiated_reduction(loss, reduction, logits, target.contiguous())[0].view(())
     losses = _differentiated_cross_entropy(loss, logits, target)
     if reduction == "none":
         return losses.view(shape)
