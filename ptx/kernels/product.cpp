@@ -82,7 +82,7 @@ bool is_possible(const Recipe& r) {
   if (r.scales_transposed && r.scaling != Scaling::blockwise) return false;
   if (r.alpha && (r.gated || r.grouped || r.ragged || r.scaling != Scaling::none)) return false;
   const bool has_epilogue = r.bias || r.residual || r.gated || r.activation != Activation::none;
-  if (r.ragged && (r.batched || r.grouped || blocks > 1 || !r.a_transposed || r.b_transposed || r.swapped || has_epilogue ||
+  if (r.ragged && (r.batched || r.grouped || r.splits > 1 || !r.a_transposed || r.b_transposed || r.swapped || has_epilogue ||
                    r.scaling != Scaling::none))
     return false;
   if (r.scaling == Scaling::blockwise) {  // a tile's columns have whole scales; swapped, each has one of its own

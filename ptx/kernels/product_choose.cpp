@@ -57,10 +57,14 @@ constexpr Measured measured[] = {
 #include "ptx/kernels/tables/products_h200.inc"
 };
 
+/// Whether sums of so many rows of a group, on average, are like those that were measured.
+bool is_like(std::uint64_t k, std::uint64_t measured_k) { return 2 * k > measured_k && k <= 2 * measured_k; }
+
 /// The recipe that was measured for a product of this size; of few rows, for about as many.
 std::optional<Recipe> known(const Problem& p) {
   for (const Measured& row : measured) {
-    if (row.n != (p.gated ? 2 * p.n : p.n) || row.k != p.k || (p.batch != 1 && !p.grouped)) continue;
+    if (row.n != (p.gated ? 2 * p.n : p.n) || (p.batch != 1 && !p.grouped && !p.ragged)) continue;
+    if (p.ragged ? !is_like(p.k, row.k) : row.k != p.k) continue;
     if (row.m != p.m && (p.m > 128 || row.m < p.m || row.m > 2 * p.m)) continue;
     const auto recipe = recipe_from_name(row.recipe);
     if (!recipe || recipe->grouped != p.grouped || recipe->ragged != p.ragged || recipe->scaling != p.scaling ||

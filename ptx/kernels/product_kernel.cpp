@@ -47,11 +47,23 @@
 // 2048 18.6 and 16.4. What bounds large ones is power: 4096 x 7168 x 16384 takes 696 us rested and 839 in a race, torch 741 and
 // 850.
 //
-// A short K with rows that begin inside of lines of the L2 cache, 4096 x 1032 x 520, stays behind (0.91): 13.5 us for tiles of
-// 192 x 192, 13.9 for 128 x 160 with a neighbour, 14.3 to 20 for sixty others; each row of a copy's box touches two lines of
-// which it needs one. Fewer bytes fetched ahead (no L2 promotion) take 13.35, more (256) 13.87. 64 x 4096 x 4096 (1.00): 64
-// blocks have as many bytes of activations from the L2 cache as of weights from memory; 128 with half of K each take the same
-// time.
+// A short K with rows that begin inside of lines of the L2 cache, 4096 x 1032 x 520, stays behind (0.91 to 0.92): 13.8 us for
+// tiles of 192 x 192, 14.4 to 25 for sixty others, cuBLAS 12.7. By K, 192 x 192 takes 7.0 us for one step, and 0.71 for each
+// more, which is what its wgmmas take (1,152 clocks at 1.62 GHz): 64 7.0, 256 9.6, 512 12.25, 576 12.95, 1,024 17.7;
+// cuBLAS 8.25, 9.3, 11.7, 12.4, 16.7, 0.63 a step: its tiles are 192 x 176 on as many blocks, which have 8 % fewer products.
+// Those are slower here (15.2), because 176 columns leave in boxes of 16, and rows of C that begin 16 bytes into a sector have
+// each of these in two. Then rows of A and B: of K 512 two tiles of 128 x 144 that take turns are the fastest of all (11.6), of
+// 520 they take 18: a row of a copy that touches two lines takes 4.1 clocks and not 2, whether a neighbour fetches it or the
+// block itself. Tried without gain (1 % or less either way, on this and ten other shapes): descriptors prefetched
+// (`prefetch.tensormap`), a box for each 64 columns of a tile so that no copy is waited for, of the last step only the wgmmas
+// along K that have something to multiply, tiles of 256 rows, other L2 promotions. Next: boxes of 64 columns of which the last
+// overlaps the one before, for 192 x 176; A by `cp.async`, which does not mind lines, while B comes by TMA. 64 x 4096 x 4096
+// (1.00): 64 blocks have as many bytes of activations from the L2 cache as of weights from memory; 128 with half of K each take
+// the same time.
+//
+// Sums of groups along K (the gradient of a grouped product's factor), blocks that share a factor, on an H200: 8 groups of 2,048
+// rows on average, 4096 x 14336 4,334 us alone, 4,175 with a neighbour below, torch 4,415; 128 of 512, 2048 x 1536 776, 776, 894;
+// 8 of 1,024, 2048 x 2048 99.4, 99.7, 111.6; 64 of 256, 4096 x 2048 660, 662, 756.
 //
 // A group of wgmmas is under way while the next is begun; the stage before is given back then. M, N and K are parameters: copies
 // fill what lies outside with zeros, stores leave it alone.

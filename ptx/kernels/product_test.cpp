@@ -91,6 +91,11 @@ TEST(Product, few_rows_take_narrow_tiles_and_large_ones_wide) {
   const auto large = choose({.m = 8192, .n = 8192, .k = 8192});
   EXPECT_GE(large->rows * large->columns, 128 * 176);
   EXPECT_GT(choose({.m = 8, .n = 256, .k = 7168})->splits, 1);
+  for (const std::uint64_t rows : {1500, 2048, 4096})  // of a group on average: measured with 2,048
+    EXPECT_EQ(cluster(*choose(
+                  {.m = 4096, .n = 14336, .k = rows, .batch = 8, .a_transposed = true, .b_transposed = false, .ragged = true})),
+              2)
+        << rows;
 }
 
 TEST(Product, refuses_what_no_kernel_takes) {
@@ -144,6 +149,7 @@ INSTANTIATE_TEST_SUITE_P(classes, GoldenProduct,
                                            "matmul__bf16_bf16_m128_n128_s4_d2_x1_k1_boxes_nt_gated_silu",
                                            "matmul__bf16_bf16_m64_n64_s4_d1_x1_k1_boxes_nt_grouped",
                                            "matmul__bf16_bf16_m128_n64_s4_d1_x1_k1_boxes_tn_ragged",
+                                           "matmul__bf16_bf16_m128_n64_s4_d2_x1_k1_boxes_tn_ragged",
                                            "matmul__e4m3_bf16_m64_n64_s4_d1_x1_k1_boxes_nt_rowwise",
                                            "matmul__bf16_bf16_m128_n64_s4_d2_x1_k1_boxes_nt_pingpong",
                                            "matmul__bf16_f32_m64_n32_s4_d1_x1_k1_pairs_tn_pingpong_batched_bias",

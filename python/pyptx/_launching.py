@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from .kernel import Kernel
 
 
+MOST_PLANS = 4096  # of a program whose sizes never end
+
+
 def _code_key(code: CodeType) -> tuple[object, ...]:
     """What a code does, without the lines where it was written."""
     return code.co_code.hex(), code.co_names, code.co_varnames, code.co_freevars, identity(code.co_consts)[0]
@@ -83,6 +86,8 @@ class Launches:
             return known
 
         specialise = Specialise(kernel, dims, template, raw)
+        if len(self.plans) > MOST_PLANS:
+            self.plans.clear()
         plan = _ptx.Plan(own.name, list(own.in_specs or ()), list(own.out_specs or ()), list(own.tensors), specialise, dims)
         return self.plans.setdefault(key, plan)
 

@@ -107,6 +107,35 @@ def test_groups_in_clusters(geometry: str) -> None:
 
 
 @products
+@pytest.mark.parametrize("geometry", ["m128_n256_s4_d2_x1", "m128_n192_s4_d1_x2"])
+def test_groups_along_k_in_clusters(geometry: str) -> None:
+    """The gradient of a grouped product's factor."""
+    ends = [0, 130, 131, 700, 1000]
+    a, dy = drawn(1003, 520), drawn(1003, 264, seed=1)
+    kernel = product_of(f"matmul__bf16_bf16_{geometry}_k1_boxes_tn_ragged")
+    sizes = sizes_of_product(kernel, Shape(520, 264, 1003, 5, True, (5, 520, 264)))
+    result = kernel(a, dy, torch.tensor(ends, device="cuda", dtype=torch.int32), **sizes)
+    parts = [a[begin:end].float().mT @ dy[begin:end].float() for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
+    hold(result, torch.stack(parts))
+
+
+@products
+@pytest.mark.parametrize(("m", "n", "k"), [(3, 520, 72), (300, 257, 519), (4000, 1032, 520)])
+def test_factors_whose_rows_lie_apart(m: int, n: int, k: int) -> None:
+    def apart(rows: int, columns: int, seed: int) -> Any:
+        whole = torch.full((rows, -(-columns // 8) * 8 + 40), float("nan"), device="cuda", dtype=torch.bfloat16)
+        whole[:, 8 : 8 + columns] = drawn(rows, columns, seed=seed)
+        return whole[:, 8 : 8 + columns]
+
+    for a in (apart(m, k, 1), apart(k, m, 1).mT):
+        for b in (apart(k, n, 2), apart(n, k, 2).mT, drawn(k, n)):
+            for _ in range(2):
+                hold(kernels.matmul(a, b), a.double() @ b.double())
+    heads = drawn(50, 6, 72).transpose(0, 1)  # matrices lie nearer than rows
+    hold(kernels.matmul(heads, heads.mT), heads.double() @ heads.double().mT)
+
+
+@products
 def test_what_is_no_number_stays_in_its_row_and_column() -> None:
     a, b = drawn(200, 320), drawn(320, 264, seed=1)
     a[3, 5], a[150, 319], b[17, 200] = float("nan"), float("inf"), float("-inf")

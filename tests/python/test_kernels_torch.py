@@ -13,6 +13,7 @@ import pytest
 from pyptx import PtxRuntimeError, PtxTypeError, PtxValueError, executor, kernels
 
 torch: Any = pytest.importorskip("torch")
+dynamo_testing: Any = pytest.importorskip("torch._dynamo.testing")
 functional = torch.nn.functional
 
 
@@ -57,6 +58,43 @@ def test_calls_like_earlier_ones_see_what_differs() -> None:
         close(kernels.swiglu(a, b), functional.silu(a) * b)
     with pytest.raises(PtxValueError):
         kernels.rms_norm(x, w[:32])
+
+
+@pytest.mark.parametrize("shape", [(2, 5, 64), (2, 1, 3, 64), (64,), (0, 5, 64)])
+def test_arrays_that_are_no_matrices(shape: tuple[int, ...]) -> None:
+    """From the third call on they are taken as they are."""
+    w, b = torch.randn(64), torch.randn(64)
+    for _ in range(4):
+        x, y = torch.randn(shape), torch.randn(shape)
+        close(kernels.rms_norm(x, w), functional.rms_norm(x, (64,), w, 1e-6))
+        close(kernels.layer_norm(x, w, b), functional.layer_norm(x, (64,), w, b))
+        norm, total = kernels.rms_norm(x, w, residual=y)
+        close(total, x + y)
+        close(norm, functional.rms_norm(x + y, (64,), w, 1e-6))
+        close(kernels.softmax(x), x.softmax(-1))
+        close(kernels.swiglu(x, y), functional.silu(x) * y)
+        if len(shape) > 1:
+            across = torch.randn(*shape[:-2], 64, shape[-2]).mT  # not in one piece
+            close(kernels.softmax(across.contiguous()), across.softmax(-1))
+
+
+@pytest.mark.parametrize("outer", [(8,), (2, 4), (300,)])
+@pytest.mark.parametrize("kind", ["int64", "int32"])
+def test_losses_like_earlier_ones(outer: tuple[int, ...], kind: str) -> None:
+    for turn in range(4):
+        x, target = torch.randn(*outer, 64), torch.randint(0, 64, outer).to(getattr(torch, kind))
+        target.view(-1)[1 : 1 + turn] = 7
+        for reduction in ("mean", "sum", "none"):
+            own = kernels.cross_entropy(x, target, ignore_index=7, reduction=reduction)
+            expected = functional.cross_entropy(x.view(-1, 64), target.view(-1).long(), ignore_index=7, reduction=reduction)
+            close(own.reshape(-1), expected.reshape(-1), 1e-4)
+    assert kernels.cross_entropy(x, torch.full_like(target, 7), ignore_index=7).isnan()
+    same = torch.zeros(1, dtype=target.dtype).expand(outer)
+    own = kernels.cross_entropy(x.requires_grad_(), same)
+    expected = functional.cross_entropy(x.view(-1, 64), same.reshape(-1).long())
+    close(gradients(own, (x,))[0], gradients(expected, (x,))[0])
+    with pytest.raises(PtxValueError):
+        kernels.cross_entropy(x, target[:1], ignore_index=7)
 
 
 def test_rows_that_lie_apart() -> None:
@@ -282,6 +320,23 @@ for function in (lambda x, w: kernels.matmul(x, w.mT), lambda x, w: kernels.soft
     environment = os.environ | {"PYTHONPATH": str(Path(kernels.__file__).parents[2])}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["1", "1"]
+
+
+@pytest.mark.parametrize("name", ["rms_norm", "layer_norm", "cross_entropy"])
+def test_compiled_once_where_nothing_is_known(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))  # torch keeps there what an earlier process has learnt
+    w, target = torch.randn(64), torch.zeros(500, dtype=torch.int64)
+    call = {
+        "rms_norm": lambda x: kernels.rms_norm(x, w), "layer_norm": lambda x: kernels.layer_norm(x, w, w),
+        "cross_entropy": lambda x: kernels.cross_entropy(x, target[: x.shape[0]]),
+    }[name]  # fmt: skip
+    call(torch.randn(2, 64))
+    counter = dynamo_testing.CompileCounterWithBackend("inductor")
+    compiled = torch.compile(call, backend=counter, fullgraph=True, dynamic=True)
+    for rows in (130, 140, 300, 500):
+        x = torch.randn(rows, 64)
+        close(compiled(x), call(x))
+    assert counter.frame_count == 1
 
 
 def test_one_graph_serves_every_number_of_rows() -> None:

@@ -44,6 +44,7 @@ CLASSES = {
     "grouped": Class("bf16_bf16_m64_n64_s2_d1_x1_k1_boxes_nt_grouped", 150, 64, 320, 1, 3),
     "grouped in clusters": Class("bf16_bf16_m64_n64_s2_d2_x1_k1_boxes_nt_grouped", 150, 64, 320, 2, 3),
     "ragged": Class("bf16_bf16_m128_n64_s2_d1_x1_k1_boxes_tn_ragged", 128, 64, 230, 1, 3),
+    "ragged in clusters": Class("bf16_bf16_m64_n64_s2_d2_x1_k1_boxes_tn_ragged", 128, 64, 230, 2, 3),
     "pingpong": Class("bf16_bf16_m64_n64_s3_d1_x1_k1_boxes_nt_pingpong", 320, 64, 320, 1),
     "pingpong in clusters": Class("bf16_bf16_m128_n64_s2_d2_x1_k1_boxes_nn_pingpong_bias", 768, 64, 192, 2),
     "promoted": Class("e4m3_bf16_m128_n64_s2_d1_x1_k1_boxes_nt_promoted_blockwise", 256, 64, 640, 1),

@@ -11,8 +11,8 @@ raise; nothing falls back to another library.
 
 # From the top down: _torch, with _differentiated, gradients also inside torch.func; _arrays, of numpy and JAX, with _jax, the
 # rules of gradients; _runs; _library, recipes; _tuned, which is taken, with _tune and _tuning; _checks. Matrix products:
-# _torch_matmul, _matmul with _jax_matmul, the same for _scaled and _grouped; _product_runs; _products, recipes and shapes.
-# Losses: _torch_linear, _linear with _jax_linear, _linear_runs; _loss.
+# _torch_matmul, _matmul with _jax_matmul, the same for _scaled and _grouped; _torch_factors, how torch's lie, _product_runs;
+# _products, recipes and shapes. Losses: _torch_linear, _linear with _jax_linear, _linear_runs; _mean, _loss.
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from typing import Any
 
 from .. import _ptx
 from . import _checks
-from ._loss import Loss
+from ._loss import loss_of
 from ._tune import explain, tune, tuned
 
 __all__ = [
@@ -34,16 +34,12 @@ def __dir__() -> list[str]:
     return __all__
 
 
-def _loss_of(operation: str, ignore_index: int, label_smoothing: float, z_loss: float) -> Loss:
-    smoothing = _checks.number(operation, "label_smoothing", label_smoothing)
-    if not 0 <= smoothing <= 1:
-        _ptx.raise_error("argument_kind", f"`{operation}`: `label_smoothing` is {smoothing}", "what fits is 0 to 1")
-    return Loss(int(ignore_index), smoothing, _checks.number(operation, "z_loss", z_loss))
-
-
 def _is_torch(x: Any) -> bool:
     return hasattr(x, "requires_grad")  # not by its class: Dynamo traces this
 
+
+# No default is a float: Dynamo takes a float of a signature for one that changes, and where torch's cache is cold compiles what
+# uses it twice under `dynamic=True`.
 
 # The first tensor imports what is for torch. A global that held it would change under the first graph's guards, and the call
 # after that would be compiled once more.
@@ -57,19 +53,20 @@ def _torch_functions() -> Any:
 
 
 def rms_norm(
-    x: Any, weight: Any = None, *, eps: float = 1e-6, residual: Any = None, offset: float = 0.0, out_dtype: Any = None,
+    x: Any, weight: Any = None, *, eps: float | None = None, residual: Any = None, offset: float = 0, out_dtype: Any = None,
     scale: Any = None,
 ) -> Any:  # fmt: skip
     """``x / sqrt(mean(x**2) + eps) * (weight + offset)`` over the last dimension, as `torch.nn.functional.rms_norm`.
 
-    ``weight`` is of the last dimension's size and of ``x``'s element type. With ``residual``, like ``x``, ``x + residual`` is
-    rounded to the element type and normalised: the result is the pair of the norm and that sum. With ``out_dtype`` float8_e4m3fn
-    the norm is two arrays, without gradients: e4m3 numbers, and f32 scales [.., 1], one a row, of which they are multiples, as
-    `scaled_matmul` takes them; with ``scale`` too, an f32 array of one number, it is the e4m3 numbers alone, multiples of that
-    one, and what is beyond 448 of it becomes 448. TypeError for another element type, ValueError for shapes that do not fit
-    together.
+    ``weight`` is of the last dimension's size and of ``x``'s element type; ``eps`` is 1e-6 by default. With ``residual``, like
+    ``x``, ``x + residual`` is rounded to the element type and normalised: the result is the pair of the norm and that sum. With
+    ``out_dtype`` float8_e4m3fn the norm is two arrays, without gradients: e4m3 numbers, and f32 scales [.., 1], one a row, of
+    which they are multiples, as `scaled_matmul` takes them; with ``scale`` too, an f32 array of one number, it is the e4m3
+    numbers alone, multiples of that one, and what is beyond 448 of it becomes 448. TypeError for another element type, ValueError
+    for shapes that do not fit together.
     """
-    eps, offset = _checks.number("rms_norm", "eps", eps), _checks.number("rms_norm", "offset", offset)
+    eps = 1e-6 if eps is None else _checks.number("rms_norm", "eps", eps)
+    offset = _checks.number("rms_norm", "offset", offset)
     if out_dtype is not None or scale is not None:
         return _e4m3_norm("rms_norm", x, weight, None, residual, eps, offset, out_dtype, scale)
     if _is_torch(x):
@@ -98,15 +95,16 @@ def _require_e4m3(operation: str, out_dtype: Any) -> None:
 
 
 def layer_norm(
-    x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5, residual: Any = None, out_dtype: Any = None,
+    x: Any, weight: Any = None, bias: Any = None, *, eps: float | None = None, residual: Any = None, out_dtype: Any = None,
     scale: Any = None,
 ) -> Any:  # fmt: skip
     """``(x - mean) / sqrt(variance + eps) * weight + bias`` over the last dimension, as `torch.nn.functional.layer_norm`.
 
-    ``weight`` and ``bias`` are of the last dimension's size and of ``x``'s element type. ``residual``, ``out_dtype`` and
-    ``scale`` as in `rms_norm`. The mean is subtracted before squares are taken, so numbers far from 0 keep their digits.
+    ``weight`` and ``bias`` are of the last dimension's size and of ``x``'s element type; ``eps`` is 1e-5 by default.
+    ``residual``, ``out_dtype`` and ``scale`` as in `rms_norm`. The mean is subtracted before squares are taken, so numbers far
+    from 0 keep their digits.
     """
-    eps = _checks.number("layer_norm", "eps", eps)
+    eps = 1e-5 if eps is None else _checks.number("layer_norm", "eps", eps)
     if out_dtype is not None or scale is not None:
         return _e4m3_norm("layer_norm", x, weight, bias, residual, eps, 0.0, out_dtype, scale)
     if _is_torch(x):
@@ -121,11 +119,19 @@ def softmax(x: Any, dim: int = -1) -> Any:
 
     Results below 2**-126 are 0. A row that has a NaN or +infinity, or nothing but -infinity, becomes NaN, as in torch.
     """
+    if dim == -1 and _is_torch(x):
+        import pyptx.kernels._torch as module
+
+        return module.softmax("softmax", x)
     return _softmax("softmax", x, dim)
 
 
 def log_softmax(x: Any, dim: int = -1) -> Any:
     """``x - max - log(sum(exp(x - max)))`` over the last dimension, as `torch.log_softmax`."""
+    if dim == -1 and _is_torch(x):
+        import pyptx.kernels._torch as module
+
+        return module.softmax("log_softmax", x)
     return _softmax("log_softmax", x, dim)
 
 
@@ -177,8 +183,8 @@ def cross_entropy(
     target: Any,
     *,
     ignore_index: int = -100,
-    label_smoothing: float = 0.0,
-    z_loss: float = 0.0,
+    label_smoothing: float = 0,
+    z_loss: float = 0,
     reduction: str = "mean",
 ) -> Any:
     """Cross-entropy over the last dimension, as torch's of logits [.., classes] and int64 or int32 targets [..].
@@ -187,12 +193,11 @@ def cross_entropy(
     loss is f32. A target that is no class makes its loss NaN. ``z_loss`` times the square of each row's logsumexp is added to its
     loss. Differentiable in the logits: the backward reads them once more, and nothing of their size is kept.
     """
-    loss = _loss_of("cross_entropy", ignore_index, label_smoothing, z_loss)
     if _is_torch(logits):
-        return _torch_functions().cross_entropy(logits, target, loss, reduction)
+        return _torch_functions().cross_entropy(logits, target, ignore_index, label_smoothing, z_loss, reduction)
     from . import _arrays
 
-    return _arrays.cross_entropy(logits, target, loss, reduction)
+    return _arrays.cross_entropy(logits, target, loss_of("cross_entropy", ignore_index, label_smoothing, z_loss), reduction)
 
 
 def cross_entropy_and_gradient(
@@ -200,15 +205,15 @@ def cross_entropy_and_gradient(
     target: Any,
     *,
     ignore_index: int = -100,
-    label_smoothing: float = 0.0,
-    z_loss: float = 0.0,
+    label_smoothing: float = 0,
+    z_loss: float = 0,
     reduction: str = "mean",
 ) -> Any:
     """`cross_entropy`, and its gradient in the logits, of their shape and type, in one launch: they are read once.
 
     For a training step that knows that it wants both; with reduction "none" the gradient is that of the sum.
     """
-    loss = _loss_of("cross_entropy_and_gradient", ignore_index, label_smoothing, z_loss)
+    loss = loss_of("cross_entropy_and_gradient", ignore_index, label_smoothing, z_loss)
     if _is_torch(logits):
         return _torch_functions().cross_entropy_and_gradient(logits, target, loss, reduction)
     from . import _arrays
@@ -224,8 +229,8 @@ def linear_cross_entropy(
     bias: Any = None,
     chunk: int | None = None,
     ignore_index: int = -100,
-    label_smoothing: float = 0.0,
-    z_loss: float = 0.0,
+    label_smoothing: float = 0,
+    z_loss: float = 0,
     reduction: str = "mean",
 ) -> Any:
     """`cross_entropy` of the logits ``x @ weight.mT + bias``, which are never in memory all at once.
@@ -237,12 +242,14 @@ def linear_cross_entropy(
     once more. Sums over chunks are f32, and are rounded once. Otherwise as `cross_entropy` and `matmul`: a Hopper GPU (sm_90a),
     or the executor.
     """
-    loss = _loss_of("linear_cross_entropy", ignore_index, label_smoothing, z_loss)
     if _is_torch(x):
         from ._torch_linear import linear_cross_entropy as function
-    else:
-        from ._linear import linear_cross_entropy as function
-    return function(x, weight, bias, target, loss, reduction, chunk)
+
+        return function(x, weight, bias, target, (ignore_index, label_smoothing, z_loss), reduction, chunk)
+    from ._linear import linear_cross_entropy
+
+    loss = loss_of("linear_cross_entropy", ignore_index, label_smoothing, z_loss)
+    return linear_cross_entropy(x, weight, bias, target, loss, reduction, chunk)
 
 
 def matmul(
@@ -252,16 +259,16 @@ def matmul(
     """``activation(alpha * (a @ b) + bias) + residual`` of a [.., M, K] and b [K, N] or [.., K, N], as `torch.matmul`.
 
     bf16 or f16, the result of the same type or, by ``out_dtype``, f32; sums are f32, and rounded once. ``bias`` is [N],
-    ``residual`` of the result's shape, both of ``a``'s type; ``activation`` is relu, silu, gelu or gelu_tanh, ``alpha`` a
-    number. Matrices may lie transposed, as weights do in ``x @ weight.mT``: they are read where they lie. What has gaps
-    otherwise is copied first, and so is what TMA cannot read: rows of memory of a number of elements that is no multiple of
-    8, or that begin at addresses which are no multiple of 16 bytes. ``out`` is a torch tensor that the result is written to,
-    and returned; it is none of the factors, which are read again when parts of the result are there. Of K = 0 the sums are 0.
-    Needs a Hopper GPU (sm_90a), or the executor. Differentiable with torch and JAX: ``a`` and ``b`` are kept, and an
-    activation is then torch's or JAX's own. TypeError for another element type, ValueError for shapes that do not fit
-    together.
+    ``residual`` of the result's shape, both of ``a``'s type; ``activation`` is relu, silu, gelu or gelu_tanh, ``alpha`` a number.
+    Matrices may lie transposed, as weights do in ``x @ weight.mT``: they are read where they lie. So are torch tensors whose
+    rows, or matrices, lie apart, as ``x[:, :4096]`` of a wider one or ``qkv[:, :, 0]``, but for torch.compile, which copies them.
+    Copied first is what TMA cannot read: elements of a row apart, rows or matrices at distances that are no multiple of 16 bytes,
+    or that begin at such addresses, and a batch of two dimensions whose matrices are not at equal distances. ``out`` is a torch
+    tensor that the result is written to, and returned; it is none of the factors, which are read again when parts of the result
+    are there. Of K = 0 the sums are 0. Needs a Hopper GPU (sm_90a), or the executor. Differentiable with torch and JAX: ``a`` and
+    ``b`` are kept, and an activation is then torch's or JAX's own. TypeError for another element type, ValueError for shapes that
+    do not fit together.
     """
-    # `alpha` is 1 and not 1.0 without a word: Dynamo takes a float of a signature for one that changes, and compiles twice
     if _is_torch(a):
         return _torch_products().matmul(a, b, bias, activation, residual, out_dtype, False, alpha, out)
     _checks.require_arrays("matmul", a=a, b=b, bias=bias, residual=residual)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _ptx
 from .._launching import Launches
+from .._ptx import Tile
 from .._tracing import Traces
 from ..kernel import Kernel
 from . import _tuned
@@ -16,7 +17,7 @@ from . import _tuned
 if TYPE_CHECKING:
     from .._declaration import Declaration
     from .._identity import Environment
-    from .._ptx import Module, Tile
+    from .._ptx import Module
 
 Has = tuple[str, ...]  # of "weight", "bias", "residual", "packed", "strided", "gradient", "in_place", "int32", "e4m3", "given"
 
@@ -48,14 +49,15 @@ class _Written(Traces):
         return self._module
 
 
-def _function_named(name: str, parameters: Sequence[str]) -> Callable[..., Any]:
-    """A function of that name with these parameters, which a declaration is read off; the core has its body."""
+def _function_named(name: str, parameters: Sequence[str], only: Sequence[str] = ()) -> Callable[..., Any]:
+    """A function of that name with these parameters, and those of a template, which a declaration is read off; the core has its
+    body."""
 
     def body() -> None:
         raise AssertionError("the core writes this kernel")
 
-    code = body.__code__.replace(co_name=name, co_qualname=name, co_argcount=len(parameters), co_nlocals=len(parameters),
-                                 co_varnames=tuple(parameters))  # fmt: skip
+    code = body.__code__.replace(co_name=name, co_qualname=name, co_argcount=len(parameters), co_kwonlyargcount=len(only),
+                                 co_nlocals=len(parameters) + len(only), co_varnames=(*parameters, *only))  # fmt: skip
     function = FunctionType(code, {}, name)
     function.__module__ = __name__
     return function
@@ -74,9 +76,12 @@ def sizes_of(kernel: Kernel, rows: int) -> dict[str, int]:
 
 
 @functools.cache
-def kernel_of(recipe: str) -> Kernel:
-    """The kernel of a recipe. ValueError for a name that is none."""
+def kernel_of(recipe: str, outer: int = 1) -> Kernel:
+    """The kernel of a recipe. ValueError for a name that is none. Its rows are those of a matrix, or of arrays of `outer`
+    dimensions in front of a row's: then the call says by name how many they are, `M`."""
     inputs, outputs, scalars, threads, cluster, aliases = _ptx.kernel_boundary(recipe)
+    if outer != 1:
+        inputs, outputs = ([(name, of_dimensions(tile, outer)) for name, tile in tiles] for tiles in (inputs, outputs))
 
     def grid(M: int, N: int) -> tuple[int, int, int]:
         return _ptx.kernel_grid(recipe, M, N)
@@ -89,7 +94,7 @@ def kernel_of(recipe: str) -> Kernel:
 
     dims = {dim for _, tile in (*inputs, *outputs) for dim in tile.symbolic_dims}
     kernel = Kernel(
-        _function_named(recipe, [name for name, _ in (*inputs, *outputs)]),
+        _function_named(recipe, [name for name, _ in (*inputs, *outputs)], () if outer == 1 else ("M",)),
         arch="sm_90" if cluster > 1 else "sm_80",
         in_specs=[tile for _, tile in inputs],
         out_specs=[tile for _, tile in outputs],
@@ -103,6 +108,14 @@ def kernel_of(recipe: str) -> Kernel:
     kernel._launches = Launches(_Written(kernel._declared, recipe))
     kernel.__doc__ = f"Recipe `{recipe}` of `pyptx.kernels`."
     return kernel
+
+
+def of_dimensions(tile: Tile, outer: int) -> Tile:
+    """With so many dimensions instead of `M`."""
+    shape: list[int | str] = []
+    for dim in tile.shape:
+        shape += [f"D{i}" for i in range(outer)] if dim == "M" else [dim]
+    return Tile(*shape, dtype=tile.dtype)
 
 
 def chosen(operation: str, dtype: str, rows: int, columns: int, alignment: int, has: Has) -> Kernel:

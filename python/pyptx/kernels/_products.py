@@ -4,21 +4,50 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .. import _ptx
 from .._launching import Launches
+from .._ptx import TensorMap, Tile
 from ..kernel import Kernel
 from . import _checks, _tuned
-from ._library import _function_named, _Written
+from ._library import _function_named, _Written, of_dimensions
 
 ACTIVATIONS = ("relu", "silu", "gelu", "gelu_tanh")
 
 
+APART = ("rows", "columns", "stride", "matrices", "matrix_stride")  # of a factor whose rows lie apart, behind its name and `_`
+
+
+def _map_of(name: str, tile: Tile) -> Callable[..., TensorMap]:
+    """The descriptor of a factor whose rows lie apart."""
+
+    def of_sizes(**sizes: int) -> TensorMap:
+        rows, columns, stride, *more = (sizes[f"{name}_{word}"] for word in APART[: len(tile.shape) * 2 - 1])
+        shape, strides = ([more[0], rows, columns], [more[1], stride]) if more else ([rows, columns], [stride])
+        size = tile.dtype.bits // 8
+        box = [int(each) for each in tile.tma_box or ()]
+        return TensorMap.tiled(shape, tile.dtype, box, strides=[each * size for each in strides], swizzle="128B")
+
+    return of_sizes
+
+
+def _map_of_rows(tile: Tile) -> Callable[..., TensorMap]:
+    """The descriptor of a matrix that comes as an array of more dimensions."""
+
+    def of_sizes(**sizes: int) -> TensorMap:
+        return TensorMap.of(tile, {name: sizes[name] for name in tile.symbolic_dims})
+
+    return of_sizes
+
+
 @functools.cache
-def product_of(recipe: str) -> Kernel:
-    """The kernel of a recipe. ValueError for a name that is none."""
+def product_of(recipe: str, apart: tuple[bool, ...] = (), outer: int = 1) -> Kernel:
+    """The kernel of a recipe. ValueError for a name that is none. Where rows of `a` or of `b` lie `apart`, the same text takes
+    the memory between the first element and the last, and the sizes by name, as `sizes_apart` has them. Rows of `a`, of a
+    residual and of the result are those of a matrix, or of arrays of `outer` dimensions in front; then `M` is given by name,
+    too."""
     inputs, outputs, scalars, threads, cluster, smem, aliases, inputs_apart = _ptx.product_boundary(recipe)
 
     def grid(M: int, N: int) -> tuple[int, int, int]:
@@ -30,10 +59,19 @@ def product_of(recipe: str) -> Kernel:
     directives: list[tuple[str, tuple[int, ...]]] = [("maxntid", (threads, 1, 1)), ("minnctapersm", (1,))]
     if cluster > 1:
         directives += [("explicitcluster", ()), ("reqnctapercluster", (cluster, 1, 1))]
+    flat = [each for each, is_flat in zip(inputs, apart) if is_flat]  # noqa: B905 - of the first inputs
+    taken = {name: Tile(f"{name}_length", tile.dtype) for name, tile in flat}
+    maps = {name: _map_of(name, tile) for name, tile in flat}
+    only = [f"{name}_{word}" for name, tile in flat for word in APART[: len(tile.shape) * 2 - 1]]
+    if outer != 1:
+        of_rows = [(name, tile) for name, tile in (*inputs, *outputs) if tile.shape[0] == "M" and name not in taken]
+        taken |= {name: of_dimensions(tile, outer) for name, tile in of_rows}
+        maps |= {name: _map_of_rows(tile) for name, tile in of_rows if tile.tma_box is not None}
+        only.append("M")
     kernel = Kernel(
-        _function_named(recipe, [name for name, _ in (*inputs, *outputs)]),
-        in_specs=[tile for _, tile in inputs],
-        out_specs=[tile for _, tile in outputs],
+        _function_named(recipe, [name for name, _ in (*inputs, *outputs)], only),
+        in_specs=[taken.get(name, tile) for name, tile in inputs],
+        out_specs=[taken.get(name, tile) for name, tile in outputs],
         grid=grid_of_batch if "batched" in recipe or "ragged" in recipe else grid,
         block=threads,
         cluster=cluster,
@@ -43,6 +81,7 @@ def product_of(recipe: str) -> Kernel:
         raw_directives=directives,
         input_output_aliases=aliases,
         inputs_apart=inputs_apart,
+        tensor_maps=maps,
         tma="value",
     )
     kernel._launches = Launches(_Written(kernel._declared, recipe))
@@ -50,9 +89,17 @@ def product_of(recipe: str) -> Kernel:
     return kernel
 
 
-def chosen_product(dtype: str, out: str, m: int, n: int, k: int, batch: int, has: tuple[str, ...]) -> Kernel:
+def chosen_product(
+    dtype: str, out: str, m: int, n: int, k: int, batch: int, has: tuple[str, ...], apart: tuple[bool, ...] = ()
+) -> Kernel:
     """The kernel that is taken for such a product. ValueError for types that no kernel takes."""
-    return product_of(_tuned.recipe_for(("product", dtype, out, (m, n, k, batch), has)))
+    return product_of(_tuned.recipe_for(("product", dtype, out, (m, n, k, batch), has)), apart)
+
+
+def sizes_apart(a: Sequence[int], b: Sequence[int], k: int) -> dict[str, int]:
+    """What a kernel of factors whose rows lie apart is told by name: of each that does, its sizes in the order of `APART`."""
+    named = {f"{name}_{word}": size for name, sizes in (("A", a), ("B", b)) for word, size in zip(APART, sizes)}  # noqa: B905
+    return {**named, "K": k} if named else {}
 
 
 class Shape(NamedTuple):
@@ -145,5 +192,6 @@ def padding_of(k: int, a_inner: int, b_inner: int, a_transposed: bool, b_transpo
 
 
 __all__ = [
-    "ACTIVATIONS", "Shape", "chosen_product", "padding_of", "product_of", "require_epilogue", "shape_of", "sizes_of_product",
+    "ACTIVATIONS", "Shape", "chosen_product", "padding_of", "product_of", "require_epilogue", "shape_of", "sizes_apart",
+    "sizes_of_product",
 ]  # fmt: skip

@@ -21,7 +21,8 @@ from ..torch_support.refusals import raise_to_dynamo
 from . import _checks, _tuned
 from ._differentiated import in_both_forms, once
 from ._library import Has, alignment_of, chosen, is_flat, kernel_of, sizes_of
-from ._loss import Loss
+from ._loss import Loss, loss_of
+from ._mean import MOST_ROWS, reduced_losses
 
 register_operators()
 
@@ -55,12 +56,14 @@ def launch(operation: str, has: Has, matrices: Sequence[Any], vectors: Sequence[
     known = _plans.get(key)
     if known is None:
         kernel = chosen(operation, _dtype(operation, x), rows, columns, alignment_of(places), has)
-        known = _plans[key] = _bound(kernel, scalars, rows)
+        known = _plans[key] = (*_bound(kernel, scalars, rows), kernel)
     return known[0](*matrices, *vectors, scalars=known[1])
 
 
 # Plans of calls like earlier ones, by operation, shape, type and scalars: of plain tensors in one piece each, 16 bytes aligned.
 _ready: dict[Any, Any] = {}
+_met: set[Any] = set()  # keys of one call, of arrays that are no matrices
+_MOST_READY = 4096  # of a program whose sizes never end
 _tuned.plans.extend([_plans, _ready])
 
 
@@ -72,10 +75,10 @@ def _again(key: Any, tensors: Sequence[Any]) -> Any:
         return None
     if known is None:
         return None
-    grad, places = torch.is_grad_enabled(), 0
+    places = 0
     try:
         for x in tensors:
-            if type(x) not in _PLAIN or not x.is_contiguous() or (grad and x.requires_grad):
+            if type(x) not in _PLAIN or not x.is_contiguous() or (x.requires_grad and torch.is_grad_enabled()):
                 return None
             places |= x.data_ptr()
     except RuntimeError:  # inside torch.func
@@ -84,13 +87,23 @@ def _again(key: Any, tensors: Sequence[Any]) -> Any:
 
 
 def _keep(key: Any, x: Any, operation: str, has: Has, scalars: Scalars = ()) -> None:
-    """Has `_again` know calls with this key, where the last one, of the matrix `x`, took such a plan."""
-    rows, columns = x.shape[0], x.shape[-1]
+    """Has `_again` know calls with this key, where the last one, of `x`, took such a plan. Of an array that is no matrix there is
+    a kernel that takes it as it is, from the second call on: each number of rows has a plan of its own then."""
+    columns = x.shape[-1]
+    rows = x.numel() // columns
     known = _plans.get((operation, has, x.dtype, columns, rows.bit_length(), 0, scalars))
-    if known is not None:
-        if len(_ready) > 4096:  # of a program whose sizes never end
-            _ready.clear()
+    if known is None:
+        return
+    if len(_ready) > _MOST_READY or len(_met) > _MOST_READY:
+        _ready.clear()
+        _met.clear()
+    if x.dim() == 2:
         _ready[key] = known
+    elif key not in _met:
+        _met.add(key)
+    elif x.dim() > 2 and rows:
+        kernel = kernel_of(known[2].__name__, x.dim() - 1)
+        _ready[key] = kernel._bind({**dict(scalars), "M": rows})
 
 
 def _bound(kernel: Any, scalars: Scalars, rows: int) -> tuple[Any, Any]:
@@ -233,7 +246,7 @@ def norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: flo
         result = _differentiated_norm(operation, eps, offset, matrix, weight, bias, other)
     else:
         result = _norm(operation, matrix, weight, bias, other, eps, offset)
-        if len(shape) == 2 and not _is_compiling():
+        if not _is_compiling():
             _keep(key, x, operation, *_kind_of_norm(operation, weight, bias, residual, eps, offset))
     if len(shape) == 2:
         return result if residual is None else tuple(result)
@@ -328,8 +341,13 @@ def norm_backward(operation: str, gradients: Sequence[Any], x: Any, weight: Any,
 def softmax(operation: str, x: Any) -> Any:
     if not _is_compiling():
         key = (operation, x.shape, x.dtype)
-        if (result := _again(key, (x,))) is not None:
-            return result
+        known = _ready.get(key)  # what `_again` does, of one tensor: torch's own call takes 7 us
+        if known is not None and type(x) in _PLAIN and x.is_contiguous() and not (x.requires_grad and torch.is_grad_enabled()):
+            try:
+                if not x.data_ptr() & 15:
+                    return known[0](x, scalars=known[1])
+            except RuntimeError:  # inside torch.func
+                pass
     _checks.require_rows(operation, x)
     shape = x.shape
     matrix = _rows(operation, "x", x, shape[-1])
@@ -337,7 +355,7 @@ def softmax(operation: str, x: Any) -> Any:
         result = _differentiated_softmax(operation, matrix)
     else:
         result = launch(operation, (), [matrix], ())
-        if len(shape) == 2 and not _is_compiling():
+        if not _is_compiling():
             _keep(key, x, operation, ())
     return result if len(shape) == 2 else result.view(shape)
 
@@ -374,21 +392,103 @@ def _row_by_row(gradient: Any) -> Any:
 _CLASSES = (torch.int64, torch.int32)
 
 
-def cross_entropy(logits: Any, target: Any, loss: Loss, reduction: str) -> Any:
+def cross_entropy(logits: Any, target: Any, ignore_index: Any, smoothing: Any, z_loss: Any, reduction: str) -> Any:
+    key: Any = None
+    if not _is_compiling():
+        key = (logits.shape, logits.dtype, target.shape, target.dtype, ignore_index, smoothing, z_loss, reduction)
+        try:
+            known = _ready.get(key)
+        except TypeError:  # what is no number is told below
+            known = None
+        if known is not None and (losses := _again(key, (logits, target))) is not None:
+            return losses if known[2] is None else known[2](losses, target, scalars=known[3]).view(())
+    loss = loss_of("cross_entropy", ignore_index, smoothing, z_loss)
     _checks.require_classes(logits, target, reduction, target.dtype in _CLASSES)
     matrix, classes = _rows("cross_entropy", "logits", logits, logits.shape[-1]), target.reshape(-1)
-    losses = _differentiated_cross_entropy(loss, matrix, classes) if _needs_gradient(logits) else losses_of(loss, matrix, classes)
+    if _needs_gradient(logits):
+        return _differentiable_loss(loss, matrix, classes, target.shape, reduction)
+    losses = losses_of(loss, matrix, classes)
+    if key is not None:
+        _keep(key, logits, "cross_entropy", loss.words(False, False, target.dtype == torch.int32), _scalars_of(loss))
+        _keep_reduction(key, loss, target, reduction)
+    return losses.view(target.shape) if reduction == "none" else reduced(losses, classes, loss, reduction)
+
+
+def _keep_reduction(key: Any, loss: Loss, target: Any, reduction: str) -> None:
+    """What comes after the losses of calls that `_again` knows."""
+    known = _ready.get(key)
+    if known is None:
+        return
     if reduction == "none":
-        return losses.view(target.shape)
-    return losses.sum() if reduction == "sum" else losses.sum() / (classes != loss.ignore_index).sum()
+        _ready[key] = (*known[:2], None, None)
+    elif 0 < target.numel() <= MOST_ROWS:
+        _ready[key] = (*known[:2], *_reduction_of(target, loss, reduction))
+    else:
+        del _ready[key]
+
+
+def _reduction_of(target: Any, loss: Loss, reduction: str, has_factor: bool = False) -> tuple[Any, Any]:
+    kernel = reduced_losses(target.dim(), target.dtype == torch.int32, reduction == "mean", has_factor)
+    plan, packed = kernel._bind({"M": target.numel(), "ignore_index": loss.ignore_index})
+    return plan, packed
+
+
+def _is_reduced_at_once(losses: Any, target: Any) -> bool:
+    return not _is_compiling() and type(losses) in _PLAIN and 0 < losses.numel() <= MOST_ROWS and losses.shape == target.shape
+
+
+def reduced(losses: Any, target: Any, loss: Loss, reduction: str) -> Any:
+    """The sum of losses that need no gradient, or their mean over the rows that count; of few rows in one launch."""
+    if _is_reduced_at_once(losses, target):
+        plan, packed = _reduction_of(target, loss, reduction)
+        return plan(losses, target.contiguous(), scalars=packed).view(())
+    return losses.sum() if reduction == "sum" else losses.sum() / (target != loss.ignore_index).sum()
+
+
+def _differentiable_loss(loss: Loss, logits: Any, target: Any, shape: Any, reduction: str) -> Any:
+    plain = not _is_compiling() and type(logits) in _PLAIN and not torch._C._are_functorch_transforms_active()
+    if reduction != "none" and plain and 0 < target.numel() <= MOST_ROWS:
+        return _differentiated_reduction(loss, reduction, logits, target.contiguous())[0].view(())
+    losses = _differentiated_cross_entropy(loss, logits, target)
+    if reduction == "none":
+        return losses.view(shape)
+    return losses.sum() if reduction == "sum" else losses.sum() / (target != loss.ignore_index).sum()
+
+
+class _ReducedCrossEntropy:
+    """Of few rows: the sum or the mean of `_CrossEntropy`'s losses, in one more launch."""
+
+    @staticmethod
+    def forward(loss: Loss, reduction: str, logits: Any, target: Any) -> Any:
+        plan, packed = _reduction_of(target, loss, reduction, has_factor=True)
+        return tuple(plan(losses_of(loss, logits, target), target, scalars=packed))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.loss, _, logits, target = inputs
+        ctx.mark_non_differentiable(output[1])
+        ctx.save_for_backward(logits, target, output[1])
+
+    @staticmethod
+    @once("cross_entropy")
+    def backward(ctx: Any, gradient: Any, _: Any) -> Any:
+        logits, target, factor = ctx.saved_tensors
+        _, of_logits = losses_of(ctx.loss, logits, target, (gradient * factor).expand(target.shape).contiguous())
+        return None, None, of_logits.view(logits.shape), None
+
+
+_differentiated_reduction = in_both_forms("cross_entropy", _ReducedCrossEntropy)
 
 
 def losses_of(loss: Loss, logits: Any, target: Any, scale: Any = None, in_place: bool = False) -> Any:
     """The loss of each row; with the gradients of the losses, `scale`, also that of the logits, where they lie if `in_place`."""
     vectors = [target] if scale is None else [target, scale]
-    scalars = (("ignore_index", loss.ignore_index), ("smoothing", loss.smoothing), ("z_loss", loss.z_loss))
     has = loss.words(scale is not None, in_place, target.dtype == torch.int32)
-    return launch("cross_entropy", has, [logits], vectors, scalars)
+    return launch("cross_entropy", has, [logits], vectors, _scalars_of(loss))
+
+
+def _scalars_of(loss: Loss) -> Scalars:
+    return (("ignore_index", loss.ignore_index), ("smoothing", loss.smoothing), ("z_loss", loss.z_loss))
 
 
 def cross_entropy_and_gradient(logits: Any, target: Any, loss: Loss, reduction: str) -> Any:
@@ -439,7 +539,7 @@ def gated(operation: str, gate: Any, up: Any) -> Any:
         result = _differentiated_gated(operation, has, *matrices)
     else:
         result = launch(operation, has, matrices, ())
-        if len(shape) == 2 and up is not None and not _is_compiling():
+        if up is not None and not _is_compiling():
             _keep(key, gate, operation, has)
     return result if len(shape) == 2 else result.view(shape)
 

@@ -11,23 +11,24 @@ from ..torch_support.dynamo import call_number_under_dynamo
 from . import _tuned
 from ._differentiated import in_both_forms, once
 from ._grouped import RAGGED, mean_rows, padding_of_groups, shape_of_gradient, shape_of_groups, words_of_groups
-from ._products import Shape, chosen_product, sizes_of_product
-from ._torch import _PLAIN, _is_compiling, _needs_gradient, _place
-from ._torch_matmul import _HALVES, _OUTPUTS, _activations, _aligned, _lying, _number_under_dynamo, rows_like
+from ._products import Shape, chosen_product, sizes_apart, sizes_of_product
+from ._torch import _is_compiling, _needs_gradient
+from ._torch_factors import Ready, again, aligned, factor_of, keep
+from ._torch_matmul import _HALVES, _OUTPUTS, _activations, _number_under_dynamo, _padded, rows_like
 
-_ready: dict[Any, tuple[Any, Any, bool]] = {}  # plans of calls like earlier ones
+_ready: Ready = {}  # plans of calls like earlier ones
 _tuned.plans.append(_ready)
 
 
 def grouped_matmul(a: Any, b: Any, offsets: Any, activation: str | None, out_dtype: Any) -> Any:
     if _is_compiling():
         return _checked(a, b, offsets, activation, out_dtype, None)
-    key = (a.shape, b.shape, a.stride(), b.stride(), a.dtype, b.dtype, offsets.dtype, offsets.shape, activation, out_dtype)
-    known = _ready.get(key)
-    if known is not None and type(a) in _PLAIN and type(b) in _PLAIN and offsets.is_contiguous():
-        aligned = not (_place(a) | _place(b)) & 15
-        if aligned and not (torch.is_grad_enabled() and (a.requires_grad or b.requires_grad)):
-            return known[0](a, b.mT if known[2] else b, offsets, scalars=known[1])
+    key = (
+        a.shape, b.shape, a.stride(), b.stride(), a.dtype, b.dtype, offsets.dtype, offsets.shape, offsets.stride(), activation,
+        out_dtype,
+    )  # fmt: skip
+    if (result := again(_ready, key, (a, b, offsets))) is not None:
+        return result
     return _checked(a, b, offsets, activation, out_dtype, key)
 
 
@@ -48,28 +49,31 @@ def _checked(a: Any, b: Any, offsets: Any, activation: str | None, out_dtype: An
 
 
 def _product(shape: Shape, a: Any, b: Any, offsets: Any, activation: str | None, out_dtype: Any, key: Any = None) -> Any:
-    right, b_transposed = _lying(b)
-    left = a.contiguous()
-    along_k, of_b = padding_of_groups(shape, b_transposed)
-    is_copied = along_k or of_b
-    if is_copied:
-        left = torch.nn.functional.pad(left, (0, along_k))
-        right = torch.nn.functional.pad(right, (0, along_k) if b_transposed else (0, of_b, 0, along_k))
-    has, k = words_of_groups(b_transposed, activation), shape.k + along_k
-    tensors = [left, right, offsets.contiguous()]
+    left, right = factor_of(a), factor_of(b, True)
+    if left.transposed:  # a group's rows are those of memory
+        left = factor_of(a.contiguous())
+    along_k, of_b = padding_of_groups(shape, right.transposed)
+    if left.apart and (right.apart or not right.transposed):
+        along_k = 0
+    has, k = words_of_groups(right.transposed, activation), shape.k + along_k
+    tensors = [
+        _padded(left, (0, along_k)),
+        _padded(right, (0, along_k) if right.transposed else (0, of_b, 0, along_k)),
+        offsets.contiguous(),
+    ]
     if _is_compiling():
         rows = rows_like(shape.m // shape.batch)
         number, names = _number_under_dynamo(
             str(a.dtype), str(out_dtype), rows, slice(shape.n), slice(k), has, slice(shape.batch)
         )
         return call_number_under_dynamo(number, tensors, [("N", shape.n)] if "N" in names else ())
-    kernel = chosen_product(_HALVES[a.dtype], _OUTPUTS[out_dtype], mean_rows(shape), shape.n, k, shape.batch, has)
-    plan, packed = kernel._bind(sizes_of_product(kernel, shape))
-    if key is not None and not is_copied and _place(left) == _place(a) and _place(right) == _place(b):
-        if len(_ready) > 4096:  # of a program whose sizes never end
-            _ready.clear()
-        _ready[key] = plan, packed, b_transposed
-    return plan(*[_aligned(x) for x in tensors], scalars=packed)
+    tensors = [aligned(x) for x in tensors]
+    apart = (bool(left.apart), bool(right.apart))
+    kernel = chosen_product(_HALVES[a.dtype], _OUTPUTS[out_dtype], mean_rows(shape), shape.n, k, shape.batch, has, apart)
+    plan, packed = kernel._bind({**sizes_of_product(kernel, shape), **sizes_apart(left.apart, right.apart, k)})
+    if key is not None:
+        keep(_ready, key, (plan, packed), (a, b, offsets), tensors, None)
+    return plan(*tensors, scalars=packed)
 
 
 def _gradient_of_b(a: Any, dy: Any, offsets: Any) -> Any:
@@ -87,7 +91,7 @@ def _gradient_of_b(a: Any, dy: Any, offsets: Any) -> Any:
     rows = max(1, -(-shape.k // max(shape.batch, 1)))
     kernel = chosen_product(_HALVES[a.dtype], _HALVES[a.dtype], shape.m, shape.n, rows, shape.batch, RAGGED)
     plan, packed = kernel._bind(sizes_of_product(kernel, shape))
-    return plan(*[_aligned(x) for x in tensors], scalars=packed)
+    return plan(*[aligned(x) for x in tensors], scalars=packed)
 
 
 class _Grouped:
@@ -108,7 +112,7 @@ class _Grouped:
         a, b, offsets = ctx.saved_tensors
         half, da, db = dy.to(a.dtype), None, None
         if ctx.needs_input_grad[1]:
-            da = _checked(half, b.mT, offsets, None, None, None)
+            da = grouped_matmul(half, b.mT, offsets, None, None)
             rows = torch.arange(a.shape[0], device=a.device)
             is_outside = rows[:, None] >= offsets[-1:]  # rows behind the last end are not written
             da = da.masked_fill(is_outside, 0)

@@ -15,24 +15,37 @@ from ..torch_support import state
 from ..torch_support.refusals import raise_to_dynamo
 from ._differentiated import in_both_forms, once
 from ._linear import require_linear, rows_of_chunk
-from ._loss import Loss
+from ._loss import Loss, loss_of
 from ._products import shape_of
-from ._torch import _CLASSES, _is_compiling, _needs_gradient, _place, launch, losses_of
+from ._torch import _CLASSES, _is_compiling, _needs_gradient, _place, cross_entropy, launch, losses_of, reduced
 from ._torch_matmul import _HALVES, Epilogue, _product, matmul
 
 Wanted = tuple[bool, bool, bool]  # the gradients of x, weight, bias
 
 
-def linear_cross_entropy(x: Any, weight: Any, bias: Any, target: Any, loss: Loss, reduction: str, chunk: int | None) -> Any:
+_met: set[Any] = set()  # keys of calls without gradients whose logits are one chunk
+
+
+def linear_cross_entropy(
+    x: Any, weight: Any, bias: Any, target: Any, numbers: tuple[Any, Any, Any], reduction: str, chunk: int | None
+) -> Any:
+    key: Any = None
+    if not _is_compiling() and not _needs_gradient(x, weight, bias):
+        key = (x.shape, weight.shape, None if bias is None else bias.shape, target.shape, x.dtype, weight.dtype, target.dtype,
+               str(numbers), reduction, chunk)  # fmt: skip
+        if key in _met:  # two calls that may be like earlier ones
+            return cross_entropy(_logits(x, weight, bias), target, *numbers, reduction)
+    loss = loss_of("linear_cross_entropy", *numbers)
     require_linear(x, weight, bias, target, reduction, x.dtype in _HALVES, target.dtype in _CLASSES)
     matrix, classes = x.reshape(-1, x.shape[-1]), target.reshape(-1)
     rows = _constant_chunk(slice(weight.shape[0]), chunk) if _is_compiling() else rows_of_chunk(weight.shape[0], chunk)
     if not _needs_gradient(x, weight, bias):
+        if key is not None and matrix.shape[0] <= rows and (bias is None or bias.dtype == x.dtype):
+            if len(_met) > 4096:  # of a program whose sizes never end
+                _met.clear()
+            _met.add(key)
         losses = _losses(loss, rows, matrix, weight, bias, classes)
-        if reduction != "none":
-            losses = losses.sum()
-            return losses / (classes != loss.ignore_index).sum() if reduction == "mean" else losses
-        return losses.view(target.shape)
+        return losses.view(target.shape) if reduction == "none" else reduced(losses, classes, loss, reduction)
     wanted = (x.requires_grad, weight.requires_grad, bias is not None and bias.requires_grad)
     if reduction == "none":
         return _differentiated_losses(loss, rows, wanted, matrix, weight, bias, classes).view(target.shape)
@@ -64,8 +77,14 @@ def _joined(parts: list[Any]) -> Any:
 def _losses(loss: Loss, chunk: int, x: Any, weight: Any, bias: Any, target: Any) -> Any:
     """The loss of each row. A chunk's logits lie where those before it did."""
     parts = []
-    for begin, end in _chunks(x.shape[0], chunk):
-        parts.append(losses_of(loss, _logits(x[begin:end], weight, bias), target[begin:end]))
+    chunks = _chunks(x.shape[0], chunk)
+    for begin, end in chunks:
+        rows, classes = (x, target) if len(chunks) == 1 else (x[begin:end], target[begin:end])
+        logits = _logits(rows, weight, bias)
+        if _is_compiling() or _needs_gradient(logits):
+            parts.append(losses_of(loss, logits, classes))
+        else:  # perhaps a call like an earlier one
+            parts.append(cross_entropy(logits, classes, *loss, "none"))
     return _joined(parts)
 
 

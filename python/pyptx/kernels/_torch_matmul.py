@@ -1,11 +1,12 @@
 """`matmul` of torch tensors: eager, under `torch.compile`, and with gradients.
 
-A call like an earlier one, of matrices where they lie, finds its plan in a dict. Under Dynamo the kernel is chosen by ranges of
+A call like an earlier one finds its plan in a dict. Under Dynamo the kernel is chosen by ranges of
 M, so that a graph serves all of a range.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -17,9 +18,20 @@ from ..torch_support.dynamo import call_number_under_dynamo
 from ..torch_support.refusals import raise_to_dynamo
 from . import _checks, _tuned
 from ._differentiated import in_both_forms
-from ._products import Shape, chosen_product, padding_of, require_alpha, require_epilogue, shape_of, sizes_of_product
+from ._products import (
+    Shape,
+    chosen_product,
+    padding_of,
+    product_of,
+    require_alpha,
+    require_epilogue,
+    shape_of,
+    sizes_apart,
+    sizes_of_product,
+)  # fmt: skip
 from ._torch import _PLAIN, _is_compiling, _needs_gradient, _place
 from ._torch import gated as gated_halves
+from ._torch_factors import Factor, Ready, again, aligned, factor_of, keep
 
 _HALVES = {torch.float16: "float16", torch.bfloat16: "bfloat16"}
 _OUTPUTS = {**_HALVES, torch.float32: "float32"}
@@ -27,8 +39,8 @@ _functional = torch.nn.functional
 _RANGES = (16, 64, 128, 512, 2048)  # of M, for what Dynamo traces
 _MANY_ROWS = 1 << 13
 
-# Plans of calls like earlier ones: of tensors without gaps or transposed, 16 bytes aligned, that need no gradient.
-_ready: dict[Any, tuple[Any, Any, bool, bool]] = {}
+_ready: Ready = {}  # plans of calls like earlier ones
+_met: set[Any] = set()  # keys of one call
 _tuned.plans.append(_ready)
 
 
@@ -50,29 +62,18 @@ def matmul(
 ) -> Any:  # fmt: skip
     if _is_compiling():
         return _checked(a, b, Epilogue(bias, activation, residual, out_dtype, gated, alpha, out))
-    key = (
-        a.shape, b.shape, a.stride(), b.stride(), a.dtype, b.dtype, bias is None, activation, residual is None, out_dtype,
-        gated, alpha,
-    )  # fmt: skip
-    known = _ready.get(key) if out is None else None
-    if known is not None:
-        plan, packed, a_transposed, b_transposed = known
-        tensors = [a, b] if bias is None and residual is None else [x for x in (a, b, bias, residual) if x is not None]
-        grad, places, plain = torch.is_grad_enabled(), 0, True
-        try:
-            for x in tensors:
-                if type(x) not in _PLAIN or (grad and x.requires_grad):
-                    plain = False
-                    break
-                places |= x.data_ptr()
-        except RuntimeError:  # inside torch.func
-            plain = False
-        if plain and not places & 15 and all([x.is_contiguous() for x in tensors[2:]]):
-            if a_transposed:
-                tensors[0] = a.mT
-            if b_transposed:
-                tensors[1] = b.mT
-            return plan(*tensors, scalars=packed)
+    if bias is None and residual is None and out is None:
+        key: Any = (a.shape, b.shape, a.stride(), b.stride(), a.dtype, b.dtype, activation, out_dtype, gated, alpha)
+        tensors = [a, b]
+    else:
+        tensors = [x for x in (a, b, bias, residual) if x is not None]
+        beside = [(x.shape, x.stride(), x.dtype) for x in tensors[2:]]
+        key = (
+            a.shape, b.shape, a.stride(), b.stride(), a.dtype, b.dtype, activation, out_dtype, gated, alpha, bias is None,
+            *beside, None if out is None else (out.shape, out.stride(), out.dtype),
+        )  # fmt: skip
+    if (result := again(_ready, key, tensors, out)) is not None:
+        return result
     return _checked(a, b, Epilogue(bias, activation, residual, out_dtype, gated, alpha, out), key)
 
 
@@ -92,13 +93,13 @@ def _checked(a: Any, b: Any, to: Epilogue, key: Any = None) -> Any:
     require_epilogue(shape, a, to.bias, to.activation, to.residual)
     needs_gradient = _needs_gradient(a, b, to.bias, to.residual)
     if to.out is not None:
-        return _into(shape, a, b, to, needs_gradient)
+        return _into(shape, a, b, to, needs_gradient, key)
     if needs_gradient:
         return _differentiable(shape, a, b, to)
     return _product(shape, a, b, to, key)
 
 
-def _into(shape: Shape, a: Any, b: Any, to: Epilogue, needs_gradient: bool) -> Any:
+def _into(shape: Shape, a: Any, b: Any, to: Epilogue, needs_gradient: bool, key: Any) -> Any:
     """The product, in a tensor that there is."""
     out = to.out
     if needs_gradient or out.requires_grad:
@@ -113,7 +114,7 @@ def _into(shape: Shape, a: Any, b: Any, to: Epilogue, needs_gradient: bool) -> A
         )
     if _is_compiling() or not out.is_contiguous() or _place(out) & 15:
         return out.copy_(_product(shape, a, b, to._replace(out=None)))
-    _product(shape, a, b, to)
+    _product(shape, a, b, to, key)
     return out
 
 
@@ -141,39 +142,24 @@ _activations: dict[str | None, Any] = {
 }  # fmt: skip
 
 
-def _lying(x: Any) -> tuple[Any, bool]:
-    """A matrix, or several, as rows of memory without gaps, and whether those are its columns; a copy of what lies otherwise."""
-    if x.is_contiguous():
-        return x, False
-    transposed = x.mT
-    return (transposed, True) if transposed.is_contiguous() else (x.contiguous(), False)
-
-
-def _aligned(x: Any) -> Any:
-    return x.clone() if _place(x) & 15 else x
-
-
 def _product(shape: Shape, a: Any, b: Any, to: Epilogue, key: Any = None) -> Any:
     bias, activation, residual, out_dtype, gated, alpha, out = to
-    (left, a_transposed), (right, b_transposed) = _lying(a), _lying(b)
-    if gated and not b_transposed and shape.n % 8:  # the second half of its rows would begin between 16 bytes
-        right, b_transposed = right.mT.contiguous(), True
-    if shape.batched:
-        left, right = left.flatten(0, -3), right.flatten(0, -3)
-    elif left.dim() > 2:
-        if a_transposed:
-            left, a_transposed = a.contiguous(), False
-        left = left.flatten(0, -2)
-    along_k, of_a, of_b = padding_of(shape.k, shape.m, 2 * shape.n if gated else shape.n, a_transposed, b_transposed)
-    is_copied = along_k or of_a or of_b
-    if is_copied:
-        left = _functional.pad(left, (0, of_a, 0, along_k) if a_transposed else (0, along_k))
-        right = _functional.pad(right, (0, along_k) if b_transposed else (0, of_b, 0, along_k))
-    named = (("batched", shape.batched), ("a_transposed", a_transposed), ("b_transposed", b_transposed),
+    left, right = factor_of(a, shape.batched), factor_of(b, shape.batched)
+    if gated and not right.transposed and shape.n % 8:  # the second half of its rows would begin between 16 bytes
+        right = factor_of(b.mT.contiguous(), shape.batched)._replace(transposed=True)
+    columns = 2 * shape.n if gated else shape.n
+    # Copies of rows that lie apart fill in zeros behind them: only what has no gaps may have to be padded.
+    along_k, of_a, of_b = padding_of(
+        shape.k, shape.m, columns, left.transposed or bool(left.apart), right.transposed and not right.apart
+    )
+    tensors = [
+        _padded(left, (0, of_a, 0, along_k) if left.transposed else (0, along_k)),
+        _padded(right, (0, along_k) if right.transposed else (0, of_b, 0, along_k)),
+    ]
+    named = (("batched", shape.batched), ("a_transposed", left.transposed), ("b_transposed", right.transposed),
              ("alpha", alpha != 1), ("bias", bias is not None), ("residual", residual is not None),
              ("wide", residual is not None and residual.dtype != a.dtype), ("gated", gated))  # fmt: skip
     has = (*[name for name, there in named if there], *(() if activation is None else (activation,)))
-    tensors = [left, right]
     if bias is not None:
         tensors.append(bias.contiguous())
     if residual is not None:
@@ -181,26 +167,51 @@ def _product(shape: Shape, a: Any, b: Any, to: Epilogue, key: Any = None) -> Any
     k = shape.k + along_k
     if _is_compiling():
         # a' b, the gradient of a weight: K is a number of rows, and those are not what a graph is made for.
-        along = least_rows_like(k) if a_transposed and not b_transposed else k
+        along = least_rows_like(k) if left.transposed and not right.transposed else k
         number, names = _number_under_dynamo(str(a.dtype), str(out_dtype), rows_like(shape.m), slice(shape.n), slice(along), has)
         sizes = {"M": shape.m, "N": shape.n, "G": shape.batch, "alpha": alpha}
         names = (*names, "alpha") if alpha != 1 else names
         result = call_number_under_dynamo(number, tensors, [(name, sizes[name]) for name in names])
         return result.view(shape.result)
-    tensors = [_aligned(x) for x in tensors]
-    kernel = chosen_product(_HALVES[a.dtype], _OUTPUTS[out_dtype], shape.m, shape.n, k, shape.batch, has)
-    plan, packed = kernel._bind({**sizes_of_product(kernel, shape), **({} if alpha == 1 else {"alpha": alpha})})
-    if out is not None:
-        return plan(
-            *tensors, scalars=packed, out=out.view((shape.batch, shape.m, shape.n) if shape.batched else (shape.m, shape.n))
-        )
-    result = plan(*tensors, scalars=packed)
-    if key is not None and not is_copied and a.dim() == 2 and _place(tensors[0]) == _place(a):
-        if len(_ready) > 4096:  # of a program whose sizes never end
-            _ready.clear()
-        if _place(tensors[1]) == _place(b):
-            _ready[key] = plan, packed, a_transposed, b_transposed
-    return result if result.dim() == len(shape.result) else result.view(shape.result)
+    tensors = [aligned(x) for x in tensors]
+    apart = (bool(left.apart), bool(right.apart))
+    kernel = chosen_product(_HALVES[a.dtype], _OUTPUTS[out_dtype], shape.m, shape.n, k, shape.batch, has, apart)
+    sizes = {**sizes_of_product(kernel, shape), **sizes_apart(left.apart, right.apart, k)}
+    plan, packed = kernel._bind(sizes if alpha == 1 else {**sizes, "alpha": alpha})
+    if out is None:
+        result = plan(*tensors, scalars=packed)
+    else:
+        own = (shape.batch, shape.m, shape.n) if shape.batched else (shape.m, shape.n)
+        result = plan(*tensors, scalars=packed, out=out.view(own))
+    is_view = result.dim() != len(shape.result)
+    if key is not None and not (is_view and out is not None):
+        given = [x for x in (a, b, bias, residual) if x is not None]
+        as_they_lie = tensors[0] is left.tensor and tensors[1] is right.tensor and not left.transposed and not shape.batched
+        if is_view and as_they_lie and a.is_contiguous() and (residual is None or residual.is_contiguous()):
+            sizes = {**sizes, "M": shape.m} if alpha == 1 else {**sizes, "M": shape.m, "alpha": alpha}
+            tensors = [a, *tensors[1:]] if residual is None else [a, *tensors[1:-1], residual]
+            _keep_rows(key, kernel.__name__, apart, sizes, given, tensors)
+        else:
+            keep(_ready, key, (plan, packed), given, tensors, shape.result if is_view else None)
+    return result.view(shape.result) if is_view else result
+
+
+def _keep_rows(
+    key: Any, recipe: str, apart: tuple[bool, bool], sizes: dict[str, Any], given: Sequence[Any], taken: Sequence[Any]
+) -> None:
+    """Rows of `a` and of the result are those of arrays: a kernel takes these as they are, from the second call on, since each
+    number of rows has a plan of its own then."""
+    if key not in _met:
+        if len(_met) > 4096:  # of a program whose sizes never end
+            _met.clear()
+        _met.add(key)
+        return
+    kernel = product_of(recipe, apart, given[0].dim() - 1)
+    keep(_ready, key, kernel._bind(sizes), given, taken, None)
+
+
+def _padded(factor: Factor, pad: tuple[int, ...]) -> Any:
+    return factor.tensor if factor.apart or not any(pad) else _functional.pad(factor.tensor, pad)
 
 
 def rows_like(m: Any) -> int:
@@ -241,6 +252,8 @@ class _Matmul:
 
     @staticmethod
     def forward(shape: Shape, a: Any, b: Any, bias: Any, residual: Any, out_dtype: Any, alpha: float) -> Any:
+        if type(a) in _PLAIN and not _is_compiling() and not torch.is_grad_enabled():
+            return matmul(a, b, bias, None, residual, out_dtype, False, alpha)  # perhaps a call like an earlier one
         return _product(shape, a, b, Epilogue(bias, None, residual, out_dtype, alpha=alpha))
 
     @staticmethod
@@ -255,10 +268,10 @@ class _Matmul:
         shape, half = ctx.shape, dy.to(a.dtype)
         da = db = dbias = None
         if ctx.needs_input_grad[1]:
-            da = _checked(half, b.mT, Epilogue(alpha=ctx.alpha))
+            da = matmul(half, b.mT, None, None, None, None, False, ctx.alpha)
         if ctx.needs_input_grad[2]:
             left, right = (a, half) if shape.batched else (a.flatten(0, -2), half.flatten(0, -2))
-            db = _checked(left.mT, right, Epilogue(alpha=ctx.alpha))
+            db = matmul(left.mT, right, None, None, None, None, False, ctx.alpha)
         if ctx.has_bias and ctx.needs_input_grad[3]:
             dbias = dy.flatten(0, -2).sum(0).to(a.dtype)
         of_residual = dy.to(ctx.residual_dtype) if ctx.residual_dtype is not None and ctx.needs_input_grad[4] else None

@@ -9,18 +9,25 @@ import torch
 from .. import _ptx
 from ..torch_support.dynamo import call_number_under_dynamo
 from . import _tuned
-from ._products import chosen_product, require_epilogue, shape_of, sizes_of_product
+from ._products import chosen_product, require_epilogue, shape_of, sizes_apart, sizes_of_product
 from ._scaled import FLOAT8, padding_of_float8, require_float8, scaling_of, words_of
-from ._torch import _PLAIN, _is_compiling, _needs_gradient, _place
-from ._torch_matmul import _OUTPUTS, _activations, _aligned, _number_under_dynamo, rows_like
+from ._torch import _is_compiling, _needs_gradient
+from ._torch_factors import Factor, Ready, again, aligned, factor_of, keep
+from ._torch_matmul import _OUTPUTS, _activations, _number_under_dynamo, rows_like
 
-_ready: dict[Any, tuple[Any, Any]] = {}  # plans of calls like earlier ones
+_ready: Ready = {}  # plans of calls like earlier ones
 _tuned.plans.append(_ready)
 
 
 def scaled_matmul(
     a: Any, b: Any, scale_a: Any, scale_b: Any, bias: Any, activation: str | None, residual: Any, out_dtype: Any, fast: bool
 ) -> Any:
+    key: Any = None
+    if not _is_compiling():
+        tensors = [x for x in (a, b, scale_a, scale_b, bias, residual) if x is not None]
+        key = (*[(x.shape, x.stride(), x.dtype) for x in tensors], bias is None, activation, out_dtype, fast)
+        if (result := again(_ready, key, tensors)) is not None:
+            return result
     out_dtype = torch.bfloat16 if out_dtype is None else out_dtype
     if _needs_gradient(a, b):
         _ptx.raise_error(
@@ -30,23 +37,6 @@ def scaled_matmul(
         )
     if _needs_gradient(scale_a, scale_b, bias, residual):
         return _differentiable(a, b, scale_a, scale_b, bias, activation, residual, out_dtype, fast)
-    if _is_compiling():
-        return _checked(a, b, scale_a, scale_b, bias, activation, residual, out_dtype, fast, None)
-    key = (
-        a.shape, b.shape, a.stride(), b.stride(), a.dtype, b.dtype, scale_a.shape, scale_b.shape, bias is None, activation,
-        residual is None, out_dtype, fast,
-    )  # fmt: skip
-    known = _ready.get(key)
-    if known is not None and type(a) in _PLAIN and type(b) in _PLAIN:
-        tensors = [x for x in (a, b.mT, scale_a.reshape(-1), scale_b.reshape(-1), bias, residual) if x is not None]
-        places = 0
-        try:
-            for x in tensors:
-                places |= x.data_ptr()
-        except RuntimeError:  # inside torch.func
-            places = 1
-        if not places & 15 and all([x.is_contiguous() for x in tensors]):
-            return known[0](*tensors, scalars=known[1])
     return _checked(a, b, scale_a, scale_b, bias, activation, residual, out_dtype, fast, key)
 
 
@@ -76,8 +66,17 @@ def _differentiable(
     return (y if residual is None else y + residual).to(out_dtype)
 
 
-def _padded(x: Any, missing: int) -> Any:
-    return torch.nn.functional.pad(x.view(torch.uint8), (0, missing)).view(x.dtype) if missing else x
+def _rows_along_k(factor: Factor) -> Factor:
+    """wgmma takes 8-bit elements along K alone."""
+    if not factor.transposed:
+        return factor
+    return Factor(factor.contiguous().tensor.mT.contiguous(), False)
+
+
+def _padded(factor: Factor, missing: int) -> Any:
+    """With zeros behind its rows; copies of such that lie apart fill them in."""
+    x = factor.tensor
+    return torch.nn.functional.pad(x.view(torch.uint8), (0, missing)).view(x.dtype) if missing and not factor.apart else x
 
 
 def _checked(
@@ -98,8 +97,8 @@ def _checked(
         if beside is not None:
             require_epilogue(shape, beside, bias, activation, residual)
     missing = padding_of_float8(shape.k)
-    left = _padded(a.contiguous().flatten(0, -2), missing)
-    right = _padded(b.mT.contiguous(), missing)
+    left, right = _rows_along_k(factor_of(a)), _rows_along_k(factor_of(b.mT))
+    missing = 0 if left.apart and right.apart else missing
     by_columns = False
     if scaling == "tensorwise":
         scales = [scale_a.reshape(1), scale_b.reshape(1)]
@@ -108,7 +107,7 @@ def _checked(
     else:
         by_columns = not _is_compiling() and shape.m % 4 == 0 and not scale_a.is_contiguous() and scale_a.mT.is_contiguous()
         scales = [scale_a.mT if by_columns else scale_a.contiguous(), scale_b.mT.contiguous()]
-    tensors = [left, right, *scales]
+    tensors = [_padded(left, missing), _padded(right, missing), *scales]
     if bias is not None:
         tensors.append(bias.contiguous())
     if residual is not None:
@@ -117,14 +116,14 @@ def _checked(
     if _is_compiling():
         number, _ = _number_under_dynamo(FLOAT8, str(out_dtype), rows_like(shape.m), slice(shape.n), slice(k), has)
         return call_number_under_dynamo(number, tensors, ()).view(shape.result)
-    tensors = [_aligned(x) for x in tensors]
-    kernel = chosen_product(FLOAT8, _OUTPUTS[out_dtype], shape.m, shape.n, k, 1, has)
-    plan, packed = kernel._bind(sizes_of_product(kernel, shape))
-    given = [x for x in (a, b, scale_a, scale_b, bias, residual) if x is not None]
-    as_given = [_place(x) for x in tensors] == [_place(x) for x in given]
-    if as_given and a.dim() == 2 and scaling != "blockwise":
-        if len(_ready) > 4096:  # of a program whose sizes never end
-            _ready.clear()
-        _ready[key] = plan, packed
+    tensors = [aligned(x) for x in tensors]
+    kernel = chosen_product(
+        FLOAT8, _OUTPUTS[out_dtype], shape.m, shape.n, k, 1, has, (bool(left.apart), bool(right.apart))
+    )  # fmt: skip
+    plan, packed = kernel._bind({**sizes_of_product(kernel, shape), **sizes_apart(left.apart, right.apart, k)})
     result = plan(*tensors, scalars=packed)
-    return result if result.dim() == len(shape.result) else result.view(shape.result)
+    is_view = result.dim() != len(shape.result)
+    if key is not None and shape.k:
+        given = [x for x in (a, b, scale_a, scale_b, bias, residual) if x is not None]
+        keep(_ready, key, (plan, packed), given, tensors, shape.result if is_view else None)
+    return result.view(shape.result) if is_view else result
