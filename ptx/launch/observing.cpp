@@ -13,7 +13,7 @@ std::mutex one_run;
 
 }  // namespace
 
-void set_default_observer(vgpu::Observer* observer) { default_observer = observer; }
+vgpu::Observer* set_default_observer(vgpu::Observer* observer) { return default_observer.exchange(observer); }
 
 void set_default_exploration(vgpu::Exploration* exploration) { default_exploration = exploration; }
 

@@ -8,8 +8,8 @@
 
 namespace ptx::launch {
 
-/// What runs tell that are not given an observer of their own; null: nobody. Of the whole process.
-void set_default_observer(vgpu::Observer* observer);
+/// What runs tell that are not given an observer of their own; null: nobody. Of the whole process. Gives what it was before.
+vgpu::Observer* set_default_observer(vgpu::Observer* observer);
 /// Says who goes on in runs that nobody observes; null: nobody. Of the whole process.
 void set_default_exploration(vgpu::Exploration* exploration);
 
@@ -27,8 +27,8 @@ class Stepping {
   bool everywhere_;
 };
 
-/// While it lives, who steps this thread's runs, or else the default observer is told of this run alone, and the default exploration of
-/// its orders. Both defaults follow one run at a time: a run beside one that is observed is not.
+/// While it lives, who steps this thread's runs, or else the default observer is told of this run alone, and the default
+/// exploration of its orders. Both defaults follow one run at a time: a run beside one that is observed is not.
 class Observed {
  public:
   Observed();

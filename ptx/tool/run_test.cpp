@@ -221,7 +221,8 @@ TEST(Run, WrongOptionsAreNamed) {
   EXPECT_EQ(error(2, {"--save", "Y"}), "ptxkit: error: `--save` takes NAME=FILE, `Y` was given\n");
   EXPECT_EQ(error(2, with_arguments({"1", "1", "1", "0"}, {"--save", "Y=y.npy"})),
             "ptxkit: error: `--save Y`: no parameter of that name has a buffer\n");
-  EXPECT_EQ(error(2, {"--trace", "-"}), "ptxkit: error: `--trace` takes the name of a file\n");
+  EXPECT_EQ(error(2, with_arguments({"1", "1", "1", "0"}, {"--trace", "-"})),
+            "ptxkit: error: `--trace` takes the name of a file\n");
   EXPECT_EQ(error(2, {"--entry", "other"}), "ptxkit: error: the file has no kernel `other`; it has `saxpy`\n");
   EXPECT_NE(error(2, with_arguments({"1", "1", "1", "0"}, {"--grid", "0"})).find("grid (0, 1, 1) is empty"), std::string::npos);
 }

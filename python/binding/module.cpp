@@ -26,9 +26,10 @@ NB_MODULE(_ptx, m) {
   m.attr("version") = version;
   function(m, "set_package_folder(folder: str) -> None", "Says where pyptx's own Python lies, which is never the author's line.",
            set_package_folder);
-  function(m, "pass_over(library: str) -> None",
-           "Says where a library lies, a folder or a file, whose frames are not the author's line either, while there are others.",
-           pass_over);
+  function(
+      m, "pass_over(library: str) -> None",
+      "Says where a library lies, a folder or a file, whose frames are not the author's line either, while there are others.",
+      pass_over);
   function(m, "kinds() -> list[tuple[str, str]]", "Every kind of error, with the Python exception that it also is.", [] {
     std::vector<std::pair<std::string_view, std::string_view>> all;
     for (const Kind kind : all_kinds()) all.emplace_back(name(kind), python::exception_of(kind));

@@ -105,12 +105,22 @@ class Findings(list[PtxError]):
     """How many more were found beyond the limit."""
     unused_suppressions: Sequence[str] = ()
     """Suppressions that fitted nothing, as they were written."""
+    _runs: int = 0
 
     @classmethod
     def of(cls, found: Iterable[PtxError], suppressed: int = 0, left_out: int = 0, unused: Sequence[str] = ()) -> Findings:
         made = cls(found)
         made._take(suppressed, left_out, unused)
         return made
+
+    def _add(self, found: Iterable[PtxError], runs: int, suppressed: int, left_out: int, unused: Sequence[str]) -> None:
+        """What further runs have found."""
+        known = {finding_key(finding) for finding in self}
+        self.extend(finding for finding in found if finding_key(finding) not in known)
+        self.suppressed, self.left_out = self.suppressed + suppressed, self.left_out + left_out
+        if runs or not self._runs:
+            self.unused_suppressions = [each for each in unused if not self._runs or each in self.unused_suppressions]
+        self._runs += runs
 
     def _take(self, suppressed: int, left_out: int, unused: Sequence[str]) -> None:
         self.suppressed, self.left_out, self.unused_suppressions = suppressed, left_out, list(unused)

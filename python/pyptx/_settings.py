@@ -112,6 +112,9 @@ def scheduling(schedule: Schedule, seed: int | None = None) -> Iterator[None]:
         yield
 
 
+_looking: list[Findings] = []  # of the blocks of `checking` that are open, the innermost last
+
+
 @contextmanager
 def checking(
     checks: Checks = "full", *, suppress: Sequence[str] = (), limit: int | None = None, stop: bool | None = None
@@ -149,15 +152,17 @@ def checking(
     then is an error of the launch; ``PYPTX_RUN_SUPPRESS`` names a file of suppressions, one a line, ``#`` before a comment.
     """
     before = _ptx.executor_settings()
-    _ptx.executor_findings()
+    found_before = _ptx.executor_findings()
+    if _looking:  # a block around this one has what it found until now
+        _looking[-1]._add(*found_before)
     findings = Findings()
+    _looking.append(findings)
     try:
         _ptx.set_executor_settings(record(checks=checks, suppress=suppress, limit=limit, stop=stop))
         _ptx.collect_executor_findings(True)
         yield findings
     finally:
-        _ptx.collect_executor_findings(False)
+        findings._add(*_ptx.executor_findings())
+        _looking[:] = [each for each in _looking if each is not findings]
+        _ptx.collect_executor_findings(bool(_looking))
         _ptx.set_executor_settings(before)
-        found, _, suppressed, left_out, unused = _ptx.executor_findings()
-        findings.extend(found)
-        findings._take(suppressed, left_out, unused)

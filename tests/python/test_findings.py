@@ -444,3 +444,32 @@ def test_stop_of_the_command_line(tmp_path: Path) -> None:
     done = command_line(tmp_path, "--checks", "full", "--stop", "--format", "json")
     said = json.loads(done.stdout)
     assert done.returncode == 1 and said["fault"] == "race" and [f["rule"] for f in said["findings"]] == ["R-wr"]
+
+
+@kernel(in_specs=[pyptx.Tile(64, f32)], out_specs=[pyptx.Tile(64, f32)], grid=1, block=64, arch="sm_80")
+def racing(X, Y):
+    """The second warp loads what the first one has stored, with no barrier in between."""
+    px, py = ptx.global_ptrs(X, Y)
+    t, tile, value = reg.from_(ptx.special.tid.x(), u32), smem.alloc(f32, 64), reg.scalar(f32)
+    ptx.inst.ld.global_.f32(value, ptx.addr(px + t * 4))
+    tile[t] = value
+    with ptx.if_(t >= 32):
+        ptx.inst.mov.f32(value, tile[t - 32])
+    ptx.inst.st.global_.f32(ptx.addr(py + t * 4), value)
+    ptx.ret()
+
+
+def test_blocks_of_checking_and_timelines_stand_inside_each_other(tmp_path: Path) -> None:
+    x = np.zeros(64, np.float32)
+    with executor.timeline(tmp_path / "outer.json"), executor.checking() as outer:
+        racing(x)
+        with executor.timeline(tmp_path / "inner.json"), executor.checking() as inner:
+            pass
+        racing(x)  # told by the outer block, once
+        with executor.checking() as innermost:
+            racing(x)
+        assert racing.simulate(x, trace=tmp_path / "simulated.json").findings
+        racing(x)
+    assert (len(outer), len(inner), len(innermost)) == (1, 0, 1)
+    launches = {name: len(json.loads((tmp_path / f"{name}.json").read_text())["traceEvents"]) for name in ("outer", "simulated")}
+    assert launches["outer"] == 4 * launches["simulated"] > 0

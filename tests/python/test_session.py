@@ -181,7 +181,7 @@ def test_sessions_side_by_side() -> None:
             assert session.run().why == "breakpoint"
         assert one.step().position == other.step().position > 0
         assert other.run().why == "ended" and one.back().why == "step"
-        assert one.run().why == "breakpoint" and one.run().why == "ended"
+        assert one.run().why == "ended"
         for session in (one, other):
             np.testing.assert_array_equal(session.outputs, 2 * x)
 

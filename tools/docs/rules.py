@@ -21,7 +21,8 @@ def run(text: str, words: str, *more: str) -> tuple[int, str, str]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "kernel.ptx"
         file.write_text(text)
-        status, out, err = _ptx.run_tool(["run", str(file), *words.split(), "--checks", "full", *more], False, False, "ptxkit")
+        given = ["run", str(file), *words.split(), "--checks", "full", *more]
+        status, out, err = _ptx.run_tool([os.fsencode(word) for word in given], False, False, "ptxkit")
         return status, out.decode().replace(folder + os.sep, ""), err.decode().replace(folder + os.sep, "")
 
 

@@ -25,6 +25,7 @@ namespace {
 /// Bound as `pyptx._ptx.Timeline`.
 struct TimelineHandle {
   std::shared_ptr<vgpu::Timeline> timeline;
+  vgpu::Observer* before = nullptr;  ///< who observed when this one began
 };
 
 nb::str text_of(std::string_view text) {
@@ -178,8 +179,14 @@ void bind_timeline(nb::module_& m) {
                 [](std::size_t most) {
                   return TimelineHandle{std::make_shared<vgpu::Timeline>(vgpu::TimelineOptions{.most_slices = most})};
                 })
-      .function("observe(self, on: bool) -> None", "Whether it observes the runs of the whole process.",
-                [](const TimelineHandle& self, bool on) { launch::set_default_observer(on ? self.timeline.get() : nullptr); })
+      .function("observe(self, on: bool) -> None",
+                "Whether it observes the runs of the whole process, in place of who did before.",
+                [](TimelineHandle& self, bool on) {
+                  if (on)
+                    self.before = launch::set_default_observer(self.timeline.get());
+                  else
+                    launch::set_default_observer(self.before);
+                })
       .function("trace(self) -> str", "JSON of trace events.",
                 [](const TimelineHandle& self) { return text_of(self.timeline->trace()); })
       .function("rows(self, by_line: bool) -> list[tuple[typing.Any, ...]]",
@@ -245,14 +252,14 @@ void bind_session(nb::module_& m) {
                 watch)
       .function("remove(self, number: int) -> bool", "Removes a breakpoint; whether there was one.",
                 [](const SessionHandle& self, std::size_t number) { return open(self).remove_breakpoint(number); })
-      .function(
-          "break_on_findings(self, stops: bool, rule: str) -> None",
-          "Whether what checks find stops the run; of one rule alone where it is not empty.",
-          [](const SessionHandle& self, bool stops, std::string rule) {
-            if (!rule.empty() && !vgpu::rule_from_id(rule))
-              raise(Kind::argument_kind, cat("there is no rule `", rule, '`'), authors_line(), "`pyptx.executor.rules()` lists them");
-            open(self).break_on_findings(stops, std::move(rule));
-          })
+      .function("break_on_findings(self, stops: bool, rule: str) -> None",
+                "Whether what checks find stops the run; of one rule alone where it is not empty.",
+                [](const SessionHandle& self, bool stops, std::string rule) {
+                  if (!rule.empty() && !vgpu::rule_from_id(rule))
+                    raise(Kind::argument_kind, cat("there is no rule `", rule, '`'), authors_line(),
+                          "`pyptx.executor.rules()` lists them");
+                  open(self).break_on_findings(stops, std::move(rule));
+                })
       .function(with("run(self)"), "Goes on.",
                 [](const SessionHandle& self) { return go(self, [](vgpu::Session& s) { return s.run(); }); })
       .function(with("step(self, instructions: int)"), "Of the focused warp.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -18,14 +19,14 @@ def require_rows(operation: str, x: Any) -> None:
             f"`{operation}` of an array of shape {tuple(x.shape)}",
             "what fits has one dimension or more, the last of 1 element or more",
         )
-    require_sizes(operation, "x", x)
+    require_sizes(operation, "x", x.shape)
 
 
-def require_sizes(operation: str, name: str, x: Any) -> None:
-    """The dimensions of `x` are numbers, and no unknowns of an export: a kernel is chosen and made for them."""
-    for axis, size in enumerate(x.shape):
+def require_sizes(operation: str, name: str, shape: Sequence[Any]) -> None:
+    """The dimensions of `name` are numbers, and no unknowns of an export: a kernel is chosen and made for them."""
+    for axis, size in enumerate(shape):
         if not isinstance(size, int):
-            if hasattr(x, "aval"):
+            if type(size).__module__.startswith("jax"):
                 jax: Any = import_module("jax")
                 _ptx.pass_over(jax.__path__[0])  # the author's line is that of the export
             _ptx.raise_error(

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _ptx
+from . import _checks
 from ._product_runs import is_transposed, module_of, name_of, rows_of
 from ._products import ACTIVATIONS, Shape, chosen_product, sizes_of_product
 
 
 def shape_of_groups(a: Any, b: Any, offsets: Any, activation: str | None) -> Shape:
     """Fits shapes and types together: a [M, K], b [G, K, N], offsets [G]. `m` is that of all groups. ValueError, TypeError."""
+    for name, x in (("a", a), ("b", b)):
+        _checks.require_sizes("grouped_matmul", name, x.shape)
     if len(a.shape) != 2 or len(b.shape) != 3 or tuple(offsets.shape) != (b.shape[0],) or a.shape[1] != b.shape[1]:
         _ptx.raise_error(
             "argument_dim",
@@ -78,7 +81,7 @@ def gradient_of_b(a: Any, dy: Any, offsets: Any) -> Any:
     """For each group its rows of a, transposed, times its rows of dy: [G, K, N] of a [M, K] and dy [M, N], of a's type."""
     shape = shape_of_gradient(a, dy, offsets)
     numpy = module_of(a)
-    if not shape.batch:
+    if not shape.batch or not shape.k:
         return numpy.zeros(shape.result, a.dtype)
     left, right = (numpy.pad(x, [(0, 0), (0, -x.shape[1] % 8)]) if x.shape[1] % 8 else rows_of(x) for x in (a, dy))
     rows = max(1, -(-shape.k // max(shape.batch, 1)))

@@ -116,6 +116,8 @@ class Shape(NamedTuple):
 def shape_of(a: Sequence[int], b: Sequence[int], gated: bool = False) -> Shape:
     """Fits shapes together; gated, `b` has two matrices side by side. ValueError where they do not."""
     operation = "gated_matmul" if gated else "matmul"
+    for name, sizes in (("a", a), ("b", b)):
+        _checks.require_sizes(operation, name, sizes)
     if len(a) < 2 or len(b) < 2:
         _ptx.raise_error(
             "argument_rank",

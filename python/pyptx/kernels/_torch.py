@@ -341,7 +341,10 @@ def norm_backward(operation: str, gradients: Sequence[Any], x: Any, weight: Any,
 def softmax(operation: str, x: Any) -> Any:
     if not _is_compiling():
         key = (operation, x.shape, x.dtype)
-        known = _ready.get(key)  # what `_again` does, of one tensor: torch's own call takes 7 us
+        try:
+            known = _ready.get(key)  # what `_again` does, of one tensor: torch's own call takes 7 us
+        except TypeError:  # sizes that torch.export leaves open
+            known = None
         if known is not None and type(x) in _PLAIN and x.is_contiguous() and not (x.requires_grad and torch.is_grad_enabled()):
             try:
                 if not x.data_ptr() & 15:

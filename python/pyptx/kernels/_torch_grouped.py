@@ -79,6 +79,8 @@ def _product(shape: Shape, a: Any, b: Any, offsets: Any, activation: str | None,
 def _gradient_of_b(a: Any, dy: Any, offsets: Any) -> Any:
     """For each group its rows of a, transposed, times its rows of dy: [G, K, N] of a [M, K] and dy [M, N]."""
     shape = shape_of_gradient(a, dy, offsets)
+    if not shape.k:  # no rows: sums of nothing
+        return a.new_zeros(shape.result)
     pad = torch.nn.functional.pad
     tensors = [*(pad(x, (0, -x.shape[1] % 8)) if x.shape[1] % 8 else x.contiguous() for x in (a, dy)), offsets.contiguous()]
     if _is_compiling():
