@@ -21,7 +21,7 @@ std::string fnv(std::span<const std::uint8_t> bytes) {
 template <class T>
 std::string fnv_of(const T& values) {
   std::vector<std::uint8_t> bytes(values.size() * sizeof values[0]);
-  std::memcpy(bytes.data(), values.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return fnv(bytes);
 }
 
