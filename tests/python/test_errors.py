@@ -179,7 +179,7 @@ CASES: list[tuple[Callable[[], None], str, type[Exception], int, list[str]]] = [
     (special_register_in_arithmetic, "operand_mismatch", ValueError, 2, ["`add.u32`", "`%tid.x`", "copy it first"]),
     (guard_that_is_no_predicate, "bad_guard", TypeError, 2, ["`Reg(%r0, u32)`", "a predicate register"]),
     (unknown_keyword, "argument_kind", TypeError, 2, ["`add.u32`", "`predicate`", "`pred`"]),
-    (none_as_operand, "operand_mismatch", ValueError, 2, ["`None`", "a register, a number"]),
+    (none_as_operand, "argument_kind", TypeError, 2, ["`None`", "a register, a number"]),
     (python_if, "bad_operator", TypeError, 2, ["`%p0`", "`with ptx.if_(p):`"]),
     (float_operator, "bad_operator", TypeError, 1, ["`<<`", "`%f0`", "`ptx.inst.shl"]),
     (short_operator, "bad_operator", TypeError, 1, ["`+`", "`%rs0`", "`ptx.inst.add"]),

@@ -242,7 +242,7 @@ def test_every_recipe(operation: str, columns: int) -> None:
         (lambda x, w: kernels.rms_norm(x, w[:5]), PtxValueError, "`weight` has shape (5,)"),
         (lambda x, w: kernels.rms_norm(x, w.astype(np.float16)), PtxTypeError, "`weight` is float16 and `x` float32"),
         (lambda x, w: kernels.layer_norm(x, w, residual=x[:1]), PtxValueError, "`residual` has shape (1, 8)"),
-        (lambda x, w: kernels.rms_norm(x.astype(np.float64)), PtxValueError, "f32, f16 or bf16"),
+        (lambda x, w: kernels.rms_norm(x.astype(np.float64)), PtxTypeError, "f32, f16 or bf16"),
         (lambda x, w: kernels.softmax(x, 0), PtxValueError, "what fits is the last one"),
         (lambda x, w: kernels.softmax(np.zeros((2, 262_145), np.float32)), PtxValueError, "1 to 262144"),
         (lambda x, w: kernels.softmax(np.zeros((2, 0), np.float32)), PtxValueError, "1 element or more"),

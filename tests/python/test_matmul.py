@@ -144,8 +144,8 @@ def test_says_what_fits() -> None:
     wrong: list[tuple[type[Exception], str, Any]] = [
         (PtxValueError, r"columns of 8 elements", lambda: kernels.matmul(a, b.T)),
         (PtxTypeError, "one element type", lambda: kernels.matmul(a, b.astype(np.float16))),
-        (PtxValueError, "bf16 or f16", lambda: kernels.matmul(a.astype(np.float32), b.astype(np.float32))),
-        (PtxValueError, "to the same type or to f32", lambda: kernels.matmul(a, b, out_dtype="float16")),
+        (PtxTypeError, "bf16 or f16", lambda: kernels.matmul(a.astype(np.float32), b.astype(np.float32))),
+        (PtxTypeError, "to the same type or to f32", lambda: kernels.matmul(a, b, out_dtype="float16")),
         (PtxValueError, r"`bias` of shape \(8,\)", lambda: kernels.matmul(a, b, bias=drawn((4,)))),
         (PtxValueError, r"`residual` of shape \(4, 8\)", lambda: kernels.matmul(a, b, residual=drawn((8, 4)))),
         (PtxTypeError, "relu, silu, gelu", lambda: kernels.matmul(a, b, activation="tanh")),
