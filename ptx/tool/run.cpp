@@ -201,9 +201,9 @@ class Sweep {
   explicit Sweep(const Runnable& runnable) : runnable_(runnable) {}
 
   Outcome seeds() {
-    add(vgpu::Completion::eager, 0);
-    add(vgpu::Completion::lazy, 0);
-    for (std::uint64_t seed = 0; seed < runnable_.wanted.seeds; ++seed) add(vgpu::Completion::random, seed);
+    if (!is_over()) add(vgpu::Completion::eager, 0);
+    if (!is_over()) add(vgpu::Completion::lazy, 0);
+    for (std::uint64_t seed = 0; seed < runnable_.wanted.seeds && !is_over(); ++seed) add(vgpu::Completion::random, seed);
     return tell({});
   }
 
@@ -221,14 +221,18 @@ class Sweep {
   }
 
  private:
-  [[nodiscard]] bool is_over() const { return interrupted_ || refused_; }
+  // Who calls may end it between two runs as well as inside of one: short ones do not ask.
+  [[nodiscard]] bool is_over() {
+    if (!interrupted_ && runnable_.caller.goes_on) interrupted_ = !runnable_.caller.goes_on();
+    return interrupted_ || refused_;
+  }
 
   void add(vgpu::Completion completion, std::uint64_t seed) {
     vgpu::Options options = runnable_.wanted.options;
     options.completion = completion;
     options.threads = vgpu::threads_of(completion);
     options.seed = seed;
-    if (!is_over()) add(std::move(options), {.completion = completion, .seed = seed});
+    add(std::move(options), {.completion = completion, .seed = seed});
   }
 
   void add(vgpu::Options options, SweepRun run) {

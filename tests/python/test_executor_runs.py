@@ -94,6 +94,19 @@ def test_ctrl_c_ends_a_run_of_the_command_line(tmp_path: Path) -> None:
     assert process.returncode == 130 and "[interrupted]" in err and "Traceback" not in err
 
 
+def test_ctrl_c_ends_a_sweep_of_the_command_line_with_what_it_has(tmp_path: Path) -> None:
+    (tmp_path / "short.ptx").write_text(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry short() { ret; }\n")
+    code = (
+        "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nfrom pyptx import cli\n"
+        f"sys.argv = ['pyptx', 'run', {str(tmp_path / 'short.ptx')!r}, '--seeds', '100000000']\n"
+        "print('running', flush=True)\ncli.entry_point()\n"
+    )
+    process = start(code, stderr=subprocess.PIPE)
+    interrupt(process)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130 and "stopped before all runs were done" in out and "Traceback" not in err
+
+
 def test_a_handler_that_goes_on_is_heard() -> None:
     code = KERNEL + (
         "import signal\n"
