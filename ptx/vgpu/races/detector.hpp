@@ -187,6 +187,16 @@ struct ClusterKnowledge {
   std::vector<std::vector<Access>> reaches;
 };
 
+/// What breaks a rule, but for its message.
+inline Fault fault_of(Rule rule, std::uint32_t item, int lane = 0) {
+  Fault fault;
+  fault.kind = row(rule).kind;
+  fault.rule = rule;
+  fault.item = item;
+  fault.lane = lane;
+  return fault;
+}
+
 class Detector {
  public:
   Detector(const Code& code, const Options& options);

@@ -239,11 +239,7 @@ void Detector::store_unlike(Warp& warp, const Step& step, Mask lanes, std::uint3
   Access access;
   access.is_store = true;
   access.bytes = (1u << granule_bytes) - 1;
-  Fault fault;
-  fault.kind = row(Rule::W_02).kind;
-  fault.rule = Rule::W_02;
-  fault.item = step.item;
-  fault.lane = lowest_lane(lanes);
+  Fault fault = fault_of(Rule::W_02, step.item, lowest_lane(lanes));
   fault.message = cat("stores different values to ", spot.element.empty() ? say_bytes(spot, access) : cat('`', spot.element, '`'),
                       " in ", std::popcount(lanes), " lanes: which of them stays is not defined");
   fault.access = access_at(access, spot);
@@ -258,11 +254,7 @@ void Detector::store_unlike(Warp& warp, const Step& step, Mask lanes, std::uint3
 void Detector::suspect(Warp& warp, const Step& step, Rule rule, int lane, std::string message) {
   const Findings::Key key(rule, step.item, step.item);
   if (!findings_.is_new(key)) return;
-  Fault fault;
-  fault.kind = row(rule).kind;
-  fault.rule = rule;
-  fault.item = step.item;
-  fault.lane = lane;
+  Fault fault = fault_of(rule, step.item, lane);
   fault.message = std::move(message);
   Diagnostic d = report(warp, fault);
   d.severity = Severity::warning;
@@ -286,10 +278,7 @@ void Detector::set_registers(Warp& warp, const Step& step) {
     const Access apart = others[went_on ? number + 1 : number - 1];
     const Findings::Key key(Rule::V_07, std::min(apart.item, step.item), std::max(apart.item, step.item));
     if (!findings_.is_new(key)) return;
-    Fault fault;
-    fault.kind = row(Rule::V_07).kind;
-    fault.rule = Rule::V_07;
-    fault.item = step.item;
+    Fault fault = fault_of(Rule::V_07, step.item);
     fault.message = cat("sets the registers of its warpgroup, and nothing orders that ", went_on ? "before" : "behind",
                         " what warp ", w, " sets by `", code_.spell(apart.item), "`");
     Diagnostic d = report_both(warp, fault, row(Rule::V_07).severity, apart, {.is_store = true, .space = "registers"});
@@ -342,11 +331,7 @@ void Detector::end_before(const Cta& block, const Access& reach) {
   const Rule rule = is_own ? Rule::Y_04 : Rule::C_03;
   const Findings::Key key(rule, reach.item, reach.item);
   if (!findings_.is_new(key)) return;
-  Fault fault;
-  fault.kind = row(rule).kind;
-  fault.rule = rule;
-  fault.item = reach.item;
-  fault.lane = lowest_lane(reach.lanes);
+  Fault fault = fault_of(rule, reach.item, lowest_lane(reach.lanes));
   const std::string whose = is_own ? std::string("the block") : say_block(block);
   const bool of_pair = copies && !reach.is_store && !is_own && !reach.of_mbarrier;
   fault.message = of_pair ? cat("may still read the shared memory of ", whose, " when it ends: nobody there has waited for it")

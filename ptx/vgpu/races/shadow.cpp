@@ -2,21 +2,6 @@
 
 namespace ptx::vgpu::races {
 
-std::uint32_t Lists::take() {
-  if (!free_.empty()) {
-    const std::uint32_t list = free_.back();
-    free_.pop_back();
-    return list;
-  }
-  lists_.emplace_back();
-  return static_cast<std::uint32_t>(lists_.size());
-}
-
-void Lists::give_back(std::uint32_t list) {
-  lists_[list - 1].clear();
-  free_.push_back(list);
-}
-
 std::vector<std::unique_ptr<Shadow::Page>>& Shadow::spare_pages() {
   static thread_local std::vector<std::unique_ptr<Page>> spare;
   return spare;
@@ -42,32 +27,21 @@ Shadow::Page& Shadow::find_page(std::uintptr_t number) {
   return *found;
 }
 
-std::uint32_t Shadow::take_blanket() {
-  if (!free_blankets_.empty()) {
-    const std::uint32_t which = free_blankets_.back();
-    free_blankets_.pop_back();
-    return which;
-  }
-  blankets_.emplace_back();
-  return static_cast<std::uint32_t>(blankets_.size());
-}
-
 std::uint32_t Shadow::take_granules() {
-  if (!free_granules_.empty()) {
-    const std::uint32_t which = free_granules_.back();
-    free_granules_.pop_back();
-    return which;
-  }
-  granules_.push_back(std::make_unique<Granules>());
-  return static_cast<std::uint32_t>(granules_.size());
+  const std::uint32_t which = granules_.take();
+  if (granules_[which] == nullptr) granules_[which] = std::make_unique<Granules>();
+  return which;
 }
 
 void Shadow::give_back_granules(std::uint32_t which) {
   for (Granule& granule : granules(which)) {
-    if (granule.more != 0) lists.give_back(granule.more);
+    if (granule.more != 0) {
+      lists[granule.more].clear();
+      lists.give_back(granule.more);
+    }
     granule = {};
   }
-  free_granules_.push_back(which);
+  granules_.give_back(which);
 }
 
 }  // namespace ptx::vgpu::races

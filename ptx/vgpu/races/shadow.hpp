@@ -63,15 +63,24 @@ struct Granule {
   std::uint32_t more = 0;  ///< further accesses: which list of its Shadow; 0: none
 };
 
-/// Accesses that a granule has no room for.
-class Lists {
+/// Things by numbers from 1, which are used again, with what they hold then.
+template <class T>
+class Numbered {
  public:
-  std::vector<Access>& operator[](std::uint32_t list) { return lists_[list - 1]; }
-  std::uint32_t take();
-  void give_back(std::uint32_t list);
+  T& operator[](std::uint32_t which) { return all_[which - 1]; }
+  std::uint32_t take() {
+    if (free_.empty()) {
+      all_.emplace_back();
+      return static_cast<std::uint32_t>(all_.size());
+    }
+    const std::uint32_t which = free_.back();
+    free_.pop_back();
+    return which;
+  }
+  void give_back(std::uint32_t which) { free_.push_back(which); }
 
  private:
-  std::vector<std::vector<Access>> lists_;
+  std::vector<T> all_;
   std::vector<std::uint32_t> free_;
 };
 
@@ -177,18 +186,14 @@ class Shadow {
     return near.number == number && near.page != nullptr ? *near.page : find_page(number);
   }
 
-  /// Sheets that lie one behind the other.
-  std::vector<Blanket>& blankets() { return blankets_; }
-  std::uint32_t take_blanket();
-  void give_back_blanket(std::uint32_t which) { free_blankets_.push_back(which); }
-
   using Granules = std::array<Granule, line_granules>;
-  Granules& granules(std::uint32_t which) { return *granules_[which - 1]; }
+  Granules& granules(std::uint32_t which) { return *granules_[which]; }
   std::uint32_t take_granules();
   /// With their lists.
   void give_back_granules(std::uint32_t which);
 
-  Lists lists;
+  Numbered<Blanket> blankets;
+  Numbered<std::vector<Access>> lists;  ///< accesses that a granule has no room for; empty when they are given back
 
  private:
   static constexpr std::size_t most_spare_pages = 1024;
@@ -202,10 +207,7 @@ class Shadow {
     Page* page = nullptr;
   };
   std::array<Near, 64> near_{};  // those that were asked for last
-  std::vector<std::unique_ptr<Granules>> granules_;
-  std::vector<std::uint32_t> free_granules_;
-  std::vector<Blanket> blankets_;
-  std::vector<std::uint32_t> free_blankets_;
+  Numbered<std::unique_ptr<Granules>> granules_;
 };
 
 }  // namespace ptx::vgpu::races

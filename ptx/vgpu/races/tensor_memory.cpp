@@ -134,11 +134,7 @@ void Detector::found_in_tensor_memory(Warp& warp, const Step& step, bool complet
       cat("lanes ", lane, " to ", lane + TensorShadow::lanes - 1, " of column ", column, " of tensor memory");
   const std::string did = cat("warp ", before.access.warp % warps, ' ', say_use(before.use, before.access.is_store),
                               " there by `", code_.spell(before.access.item), "`");
-  Fault fault;
-  fault.kind = row(rule).kind;
-  fault.rule = rule;
-  fault.item = step.item;
-  fault.lane = lowest_lane(now.access.lanes);
+  Fault fault = fault_of(rule, step.item, lowest_lane(now.access.lanes));
   fault.message = complete ? cat(say_use(now.use, now.access.is_store), ' ', cells, ", and of what ", did,
                                  ", nothing tells it through the fences of tcgen05")
                            : cat(say_use(now.use, now.access.is_store), ' ', cells, ", and nothing says that what ", did,
@@ -177,10 +173,7 @@ void Detector::give_back_with_pair(Warp& warp, const Step& step, const Cta& peer
   if (taken.agent.cluster == 0 || reaches(judge_of(state(warp), warp.live), taken, &Knowledge::happened)) return;
   const Findings::Key key(Rule::K_08, taken.item, step.item);
   if (!findings_.is_new(key)) return;
-  Fault fault;
-  fault.kind = row(Rule::K_08).kind;
-  fault.rule = Rule::K_08;
-  fault.item = step.item;
+  Fault fault = fault_of(Rule::K_08, step.item);
   fault.message = cat("gives tensor memory back, and nothing says that rank ", peer.rank,
                       " of the cluster has taken its own by `", code_.spell(taken.item), "`");
   Diagnostic d = report_both(warp, fault, row(Rule::K_08).severity, taken, {.is_store = true, .space = "tensor"});

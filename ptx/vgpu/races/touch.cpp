@@ -339,7 +339,7 @@ void Detector::touch_sheet(Warp& warp, const Step& step, const Judge& judge, con
 
 // What a blanket says, said of each sheet.
 void Detector::take_off(std::uint32_t which) {
-  Blanket& blanket = shadow_.blankets()[which - 1];
+  Blanket& blanket = shadow_.blankets[which];
   for (std::size_t i = 0; i < blanket.sheets; ++i) {
     Sheet& sheet = sheet_at(blanket.begin + i * sheet_bytes);
     sheet.blanket = 0;
@@ -351,14 +351,14 @@ void Detector::take_off(std::uint32_t which) {
       if (const std::byte* const at = reader.pattern + part.sheet * sheet_bytes; at >= blanket.begin && at < blanket.end())
         sheet_at(at).pieces.push_back({reader.access, part.where});
   blanket.readers.clear();
-  shadow_.give_back_blanket(which);
+  shadow_.blankets.give_back(which);
 }
 
 // An operation stores all of some sheets. False, and nothing is changed, where it takes a look at each sheet.
 bool Detector::store_as_blanket(Warp& warp, const Judge& judge, const Access& now, const std::byte* begin, std::size_t sheets) {
   const std::uint32_t which = sheet_at(begin).blanket;
   if (which == 0) return false;
-  Blanket& blanket = shadow_.blankets()[which - 1];
+  Blanket& blanket = shadow_.blankets[which];
   if (blanket.begin != begin || blanket.sheets != sheets) return false;
   if (blanket.newest_cluster == now.agent.cluster) {
     if (is_wrong(warp, judge, blanket.stored, now)) return false;
@@ -388,8 +388,8 @@ void Detector::spread_blanket(const std::byte* begin, std::size_t sheets, const 
         !same_instruction(one.pieces.front().access, stored))
       return;
   }
-  const std::uint32_t which = shadow_.take_blanket();
-  Blanket& blanket = shadow_.blankets()[which - 1];
+  const std::uint32_t which = shadow_.blankets.take();
+  Blanket& blanket = shadow_.blankets[which];
   blanket.begin = begin, blanket.sheets = sheets, blanket.newest_cluster = stored.agent.cluster, blanket.stored = stored;
   for (std::size_t i = 0; i < sheets; ++i) sheet(i).pieces.clear(), sheet(i).blanket = which;
 }
@@ -409,7 +409,7 @@ std::size_t Detector::read_as_blanket(Warp& warp, const Judge& judge, const Acce
                                       std::span<const PartOfSheet> parts, const std::vector<PartOfSheet>* all) {
   const std::uint32_t which = sheet_at(pattern + parts.front().sheet * sheet_bytes).blanket;
   if (which == 0 || all == nullptr) return 0;
-  Blanket& blanket = shadow_.blankets()[which - 1];
+  Blanket& blanket = shadow_.blankets[which];
   if (blanket.newest_cluster != now.agent.cluster || is_wrong(warp, judge, blanket.stored, now)) return 0;
   const auto behind = std::find_if(parts.begin(), parts.end(), [&](const PartOfSheet& part) {
     const std::byte* const at = pattern + part.sheet * sheet_bytes;
