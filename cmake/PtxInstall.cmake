@@ -7,8 +7,8 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# The headers that <ptx/ptx.hpp>, <ptx/kernel.hpp> and <ptx/kernels.hpp> lead to, relative to the source tree: what is installed, and all that a user may include. Generated
-# ones are not in the source tree and not in the list.
+# The headers that <ptx/ptx.hpp>, <ptx/kernel.hpp> and <ptx/kernels.hpp> lead to, relative to the source tree: what is installed, and
+# all that a user may include. Generated ones are not in the source tree and not in the list.
 function(ptx_public_headers result)
   set(found "")
   set(open "ptx/ptx.hpp" "ptx/kernel.hpp" "ptx/kernels.hpp")

@@ -110,7 +110,7 @@ class Findings(list[PtxError]):
     @classmethod
     def of(cls, found: Iterable[PtxError], suppressed: int = 0, left_out: int = 0, unused: Sequence[str] = ()) -> Findings:
         made = cls(found)
-        made._take(suppressed, left_out, unused)
+        made.suppressed, made.left_out, made.unused_suppressions = suppressed, left_out, list(unused)
         return made
 
     def _add(self, found: Iterable[PtxError], runs: int, suppressed: int, left_out: int, unused: Sequence[str]) -> None:
@@ -121,9 +121,6 @@ class Findings(list[PtxError]):
         if runs or not self._runs:
             self.unused_suppressions = [each for each in unused if not self._runs or each in self.unused_suppressions]
         self._runs += runs
-
-    def _take(self, suppressed: int, left_out: int, unused: Sequence[str]) -> None:
-        self.suppressed, self.left_out, self.unused_suppressions = suppressed, left_out, list(unused)
 
     @property
     def errors(self) -> list[PtxError]:
