@@ -153,6 +153,11 @@ def inputs_of(torch: Any, cell: Cell) -> list[Any]:
     return made
 
 
+def vectors_of(cell: Cell) -> tuple[str, ...]:
+    """Of a norm."""
+    return tuple(word for word in cell.has if word in ("weight", "bias"))
+
+
 def arm_of(torch: Any, cell: Cell, recipe: str) -> Callable[..., Any]:
     """A call of a recipe's kernel; of a backward with the sum of its partial sums."""
     kernel = kernel_of(recipe)
@@ -163,9 +168,14 @@ def arm_of(torch: Any, cell: Cell, recipe: str) -> Callable[..., Any]:
     if "norm_backward" not in cell.operation:
         return lambda *x: plan(*x, scalars=packed)
 
+    partial_rows = sizes_of(kernel, cell.rows)["P"]
+    sums = kernel_of(_ptx.choose_kernel("column_sums", "float32", partial_rows, cell.columns, 16, vectors_of(cell)))
+    sum_plan, _ = sums._bind({})
+
     def with_sums(*x: Any) -> Any:
         dx, *partial = plan(*x, scalars=packed)
-        return dx, *(sums.sum(0) for sums in partial)
+        found = sum_plan(*partial)
+        return dx, *(found if isinstance(found, (list, tuple)) else (found,))
 
     return with_sums
 

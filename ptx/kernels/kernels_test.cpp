@@ -39,9 +39,10 @@ TEST(Recipes, of_every_problem_can_be_written_and_serve_it) {
     for (const Type dtype : {Type::f32, Type::f16, Type::bf16}) {
       for (const std::uint64_t columns : {1, 3, 31, 127, 1000, 4096, 8193, 65536}) {
         Problem p{.operation = static_cast<Operation>(o), .dtype = dtype, .rows = 64, .columns = columns};
-        p.alignment = 1 << std::countr_zero(static_cast<unsigned>(columns * (dtype == Type::f32 ? 4 : 2)) | 16U);
+        const bool is_f32 = dtype == Type::f32 || p.operation == Operation::column_sums;
+        p.alignment = 1 << std::countr_zero(static_cast<unsigned>(columns * (is_f32 ? 4 : 2)) | 16U);
         p.in_place = p.operation == Operation::rescale;
-        p.weight = std::string(name(p.operation)).find("norm") != std::string::npos;
+        p.weight = std::string(name(p.operation)).find("norm") != std::string::npos || p.operation == Operation::column_sums;
         const auto all = recipes(p);
         ASSERT_TRUE(all) << render(all.error());
         ASSERT_FALSE(all->empty()) << name(p.operation) << " of " << columns;
@@ -90,6 +91,21 @@ TEST(Recipes, that_were_measured_are_chosen) {
       choose({.operation = Operation::softmax, .dtype = Type::bf16, .rows = 512, .columns = 262144, .strided = true})->vector, 8);
 }
 
+// Clusters and copies ahead began with sm_90.
+TEST(Recipes, of_older_gpus_take_what_they_have) {
+  for (const Operation operation : {Operation::rms_norm_backward, Operation::softmax, Operation::cross_entropy}) {
+    for (const std::uint64_t columns : {1000, 4096, 65536}) {
+      Problem p{.operation = operation, .dtype = Type::bf16, .rows = 16384, .columns = columns, .architecture = 80};
+      p.weight = operation == Operation::rms_norm_backward;
+      const auto all = recipes(p);
+      ASSERT_TRUE(all);
+      for (const Recipe& recipe : *all) EXPECT_FALSE(needs_hopper(recipe)) << name(recipe);
+      const auto chosen = choose(p);
+      EXPECT_FALSE(chosen && needs_hopper(*chosen)) << columns;
+    }
+  }
+}
+
 TEST(Recipes, refuse_what_no_kernel_takes) {
   EXPECT_EQ(choose({.dtype = Type::f64, .columns = 8}).error().kind, Kind::argument_dtype);
   EXPECT_EQ(choose({.columns = longest_row + 1}).error().kind, Kind::bad_tile);
@@ -131,7 +147,10 @@ INSTANTIATE_TEST_SUITE_P(classes, Golden,
                                            "swiglu__bf16_v8_t128_x1_p1_c1", "geglu__f32_v4_t64_x1_p1_c1_packed",
                                            "swiglu_backward__f32_v4_t128_x1_p1_c1", "rms_norm_backward__bf16_v8_t64_x1_p1_c1_e_w",
                                            "layer_norm_backward__f32_v4_t16_x8_p1_c1_w_b",
-                                           "cross_entropy__bf16_v8_t64_x1_p1_c1_g", "rescale__bf16_v8_t256_x1_p4_c1_inplace",
+                                           "rms_norm_backward__bf16_v8_t64_x1_p1_c1_m4_s2_w_r",
+                                           "layer_norm_backward__f32_v4_t128_x1_p2_c1_m4_s3_w_b",
+                                           "column_sums__bf16_v4_t256_x1_p1_c1_w_b", "cross_entropy__bf16_v8_t64_x1_p1_c1_g",
+                                           "rescale__bf16_v8_t256_x1_p4_c1_inplace",
                                            "cross_entropy__bf16_v8_t32_x4_p2_c1_a_g_inplace_int32",
                                            "cross_entropy__bf16_v8_t512_x1_p7_c8_m2_a_g_inplace"));
 

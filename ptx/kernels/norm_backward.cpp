@@ -4,6 +4,9 @@
 //       x[row], dy[row] → registers → statistics and sum(dy w x) in one reduction → dx[row]
 //                            └→ dweight, dbias of these rows, in f32 registers → partial[b] at the end
 //
+// With `ahead` x[row] and dy[row] come through a ring in shared memory (row_ring.hpp), so that the next rows are under way while
+// this one is reduced.
+//
 // Bound by memory: three matrices. The weight's gradient costs nothing on the way, as it stays in registers; what the caller adds
 // up is `partial` alone, [blocks, N] f32. mean and rstd are taken anew, which needs no memory.
 //     dx = rstd (w dy - xhat mean(w dy xhat))                    RMS norm, xhat = x rstd
@@ -13,6 +16,7 @@
 // Rows that are too long for registers (beyond some 100,000 elements of f32) are loaded twice, the second time from the L2 cache,
 // and the sums over rows are added up where they are left: a thread has the same columns of every row, and nobody else has those.
 #include "ptx/kernels/row.hpp"
+#include "ptx/kernels/row_ring.hpp"
 
 namespace ptx::kernels {
 namespace {
@@ -57,7 +61,8 @@ class BackwardWriter {
   std::vector<Values> of_weight_, of_bias_;     ///< sums over rows
   std::optional<Pointer> weight_at_, bias_at_;  ///< or where they are added up in memory
   std::optional<Pointer> x_at_, dy_at_;         ///< of this row
-  std::vector<Piece> xs_, dys_;
+  std::vector<Piece> xs_, dys_, of_sums_;
+  std::optional<RowRing> ring_;
 };
 
 std::vector<Values> BackwardWriter::zeros() {
@@ -87,6 +92,12 @@ void BackwardWriter::begin() {
 }
 
 void BackwardWriter::begin_row() {
+  if (ring_) {
+    auto staged = ring_->next();
+    xs_ = std::move(staged[0]), dys_ = std::move(staged[1]);
+    if (r.residual) of_sums_ = std::move(staged[2]);
+    return;
+  }
   x_at_ = rows.row_of("X"), dy_at_ = rows.row_of("DY");
   if (!r.anew) xs_ = rows.load_all(*x_at_), dys_ = rows.load_all(*dy_at_);
 }
@@ -152,17 +163,18 @@ BackwardWriter::Statistics BackwardWriter::reduce() {
 void BackwardWriter::store_row(const Statistics& of_row) {
   const auto dx = rows.row_of("DX");
   std::optional<Pointer> of_sum;
-  if (r.residual) of_sum = rows.row_of("DS");
+  if (r.residual && !ring_) of_sum = rows.row_of("DS");
   for (int i = 0; i < r.passes; ++i) {
     const auto at = static_cast<std::size_t>(i);
     const Values x = x_of(i, true), dy = dy_of(i, true), g = weighted(dy, i);
-    const Values added = of_sum ? rows.floats(rows.load(*of_sum, i)) : Values();
+    Values added;
+    if (r.residual) added = rows.floats(of_sum ? rows.load(*of_sum, i) : of_sums_[at]);
     Values out, products;
     for (std::size_t j = 0; j < x.size(); ++j) {
       const auto centred = of_row.mean ? k.let(inst.sub.f32, x[j], *of_row.mean) : x[j];
       auto value = k.let(inst.fma.rn.f32, centred, of_row.slope, g[j]);
       if (of_row.level) value = k.let(inst.sub.f32, value, *of_row.level);
-      value = of_sum ? k.let(inst.fma.rn.f32, value, of_row.rstd, added[j]) : k.let(inst.mul.f32, value, of_row.rstd);
+      value = r.residual ? k.let(inst.fma.rn.f32, value, of_row.rstd, added[j]) : k.let(inst.mul.f32, value, of_row.rstd);
       out.push_back(value);
       if (r.weight) products.push_back(k.let(inst.mul.f32, dy[j], k.let(inst.mul.f32, centred, of_row.rstd)));
       if (!of_weight_.empty()) k << guarded(inst.add.f32(of_weight_[at][j], of_weight_[at][j], products[j]), rows.exists());
@@ -190,11 +202,16 @@ Kernel BackwardWriter::write() && {
   rows.take_turns(turn);
   rows.await_cluster();
   const auto first = k.from_<Type::u32>(rows.first_row);
+  if (r.ahead != 0)
+    ring_.emplace(rows, r, r.residual ? std::vector<std::string_view>{"X", "DY", "DS"} : std::vector<std::string_view>{"X", "DY"},
+                  blocks);
   k.while_([&] { return first < rows.rows; },
            [&] {
              rows.begin_at(first);
              begin_row();
-             store_row(reduce());
+             const Statistics of_row = reduce();
+             if (ring_) ring_->refill(first);
+             store_row(of_row);
              k << inst.add.u32(first, first, blocks * r.rows) << inst.xor_.b32(turn, turn, 1);
            });
   end();

@@ -24,6 +24,7 @@ constexpr std::array<std::string_view, operations> names = {
     "rms_norm_backward",
     "layer_norm_backward",
     "cross_entropy",
+    "column_sums",
 };
 
 constexpr auto flags = std::to_array<FlagWord<Recipe>>({{"l", &Recipe::hold},
@@ -44,23 +45,39 @@ constexpr auto numbers = std::to_array<NumberWord<Recipe>>({{'v', &Recipe::vecto
                                                             {'x', &Recipe::rows},
                                                             {'p', &Recipe::passes},
                                                             {'c', &Recipe::cluster},
-                                                            {'m', &Recipe::resident}});
+                                                            {'m', &Recipe::resident},
+                                                            {'s', &Recipe::ahead}});
 
 bool is_float(Type type) { return type == Type::f32 || type == Type::f16 || type == Type::bf16; }
 
 bool is_power_of_two(int n) { return n > 0 && std::has_single_bit(static_cast<unsigned>(n)); }
 
+bool is_norm_backward(Operation o) { return o == Operation::rms_norm_backward || o == Operation::layer_norm_backward; }
+
+/// Whether rows can be copied ahead: whole ones, in pieces of 16 bytes, that nobody else has a part of.
+bool goes_ahead(const Recipe& r) {
+  constexpr std::uint32_t most_shared = 227 * 1024;
+  return is_norm_backward(r.operation) && r.ahead <= 16 && r.vector * bytes_of(r.dtype) == 16 && r.threads > 32 &&
+         r.cluster == 1 && !r.strided && !r.anew && ring_bytes(r) <= most_shared;
+}
+
 bool has_e4m3(Operation o) { return o <= Operation::layer_norm || o == Operation::swiglu || o == Operation::geglu; }
+
+/// Whether columns can be summed so: of one or two matrices, by whole warps.
+bool sums_columns(const Recipe& r) {
+  return (r.weight || r.bias) && r.vector <= 4 && r.threads >= 32 && r.rows == 1 && r.passes == 1 && r.cluster == 1 && !r.strided;
+}
 
 /// Whether a kernel can be made so.
 bool is_possible(const Recipe& r) {
   return is_float(r.dtype) && is_power_of_two(r.vector) && r.vector * bytes_of(r.dtype) <= 16 && is_power_of_two(r.threads) &&
          r.threads >= 4 && r.threads <= 1024 && r.rows >= 1 && r.rows * r.threads <= 1024 && (r.rows == 1 || r.threads <= 32) &&
          r.rows * r.threads >= 32 && r.passes >= 1 && r.passes <= 64 && is_power_of_two(r.cluster) && r.cluster <= 8 &&
-         r.resident >= 0 && r.resident * r.threads * r.rows <= 2048 && (r.cluster == 1 || r.threads > 32) &&
-         (!is_elementwise(r) || r.cluster == 1) &&
+         r.resident >= 0 && r.resident * r.threads * r.rows <= 2048 && r.ahead >= 0 && (r.ahead == 0 || goes_ahead(r)) &&
+         (r.cluster == 1 || r.threads > 32) && (!is_elementwise(r) || r.cluster == 1) &&
          (!r.in_place || ((r.gradient || r.operation == Operation::rescale) && !r.strided)) &&
-         (r.operation != Operation::rescale || r.in_place) && (!r.e4m3 || has_e4m3(r.operation)) && (!r.given || r.e4m3);
+         (r.operation != Operation::rescale || r.in_place) && (r.operation != Operation::column_sums || sums_columns(r)) &&
+         (!r.e4m3 || has_e4m3(r.operation)) && (!r.given || r.e4m3);
 }
 
 }  // namespace
@@ -76,7 +93,8 @@ Expected<Operation> operation_from_name(std::string_view name) {
 std::string name(const Recipe& recipe) {
   std::string text = cat(name(recipe.operation), "__", isa::name(recipe.dtype));
   for (const NumberWord<Recipe>& number : numbers)
-    if (number.value != &Recipe::resident || recipe.resident != 0) text += cat('_', number.letter, recipe.*number.value);
+    if ((number.value != &Recipe::resident && number.value != &Recipe::ahead) || recipe.*number.value != 0)
+      text += cat('_', number.letter, recipe.*number.value);
   for (const FlagWord<Recipe>& flag : flags)
     if (recipe.*flag.value) text += cat('_', flag.word);
   return text;
@@ -110,12 +128,13 @@ bool serves(const Recipe& r, const Problem& p) {
   if (r.operation != p.operation || r.dtype != p.dtype || r.weight != p.weight || r.bias != p.bias || r.residual != p.residual ||
       r.packed != p.packed || r.gradient != p.gradient || r.strided != p.strided || r.in_place != p.in_place ||
       r.int32 != p.int32 || r.e4m3 != p.e4m3 || r.given != p.given || !is_possible(r) ||
-      r.vector * bytes_of(r.dtype) > p.alignment)
+      r.vector * (r.operation == Operation::column_sums ? 4 : bytes_of(r.dtype)) > p.alignment ||
+      (needs_hopper(r) && p.architecture < 90))
     return false;
   const auto vector = static_cast<std::uint64_t>(r.vector);
   if (is_flat(r)) return p.rows * p.columns % vector == 0;
   if (p.columns % vector != 0) return false;
-  if (is_elementwise(r)) return true;
+  if (is_elementwise(r) || r.operation == Operation::column_sums) return true;
   const std::uint64_t room = capacity(r);
   return p.columns <= room && p.columns > room - room / static_cast<std::uint64_t>(r.passes);  // all passes but the last are full
 }
@@ -150,6 +169,10 @@ Cost cost(const Problem& p) {
       return moved(3, 2, 10);
     case Operation::cross_entropy:
       return moved(p.gradient ? 2 : 1, 0, 6);
+    case Operation::column_sums: {
+      const std::uint64_t matrices = (p.weight ? 1U : 0U) + (p.bias ? 1U : 0U);
+      return {matrices * (elements * 4 + p.columns * size), matrices * elements};
+    }
   }
   return {};
 }
@@ -240,6 +263,13 @@ BoundaryOf boundary(const Recipe& r) {
       b.scalars.push_back({"z_loss", Type::f32});
       if (r.in_place) b.aliases.push_back({0, 1});
       break;
+    case Operation::column_sums:
+      for (const auto& [there, name] : {std::pair(r.weight, "W"), std::pair(r.bias, "B")}) {
+        if (!there) continue;
+        b.inputs.push_back({cat('D', name), Type::f32, matrix});
+        b.outputs.push_back({cat('Y', name), r.dtype, {"N"}});
+      }
+      break;
   }
   if (!r.strided) return b;
   b.scalars.push_back({"group_rows", Type::u32});
@@ -252,11 +282,22 @@ BoundaryOf boundary(const Recipe& r) {
 }
 
 std::uint64_t partial_rows(const Recipe& r, std::uint64_t rows, int processors) {
-  const bool is_norm = r.operation == Operation::rms_norm_backward || r.operation == Operation::layer_norm_backward;
-  if (!is_norm || (!r.weight && !r.bias)) return 0;
+  if (!is_norm_backward(r.operation) || (!r.weight && !r.bias)) return 0;
   const auto groups = static_cast<std::uint64_t>(r.rows);
-  const auto resident = static_cast<std::uint64_t>(std::max(1, processors * std::max(1, 512 / (r.threads * r.rows)) / r.cluster));
+  const int of_processor = r.resident != 0 ? r.resident : std::max(1, 512 / (r.threads * r.rows));
+  const auto resident = static_cast<std::uint64_t>(std::max(1, processors * of_processor / r.cluster));
   return std::max<std::uint64_t>(1, std::min(resident, (rows + groups - 1) / groups)) * groups;
+}
+
+std::uint32_t ring_bytes(const Recipe& r) {
+  constexpr std::uint64_t most_reduced = 2 * 4 * 32 * 4, most_gaps = 3 * 128;
+  const std::uint64_t row = capacity(r) * static_cast<std::uint64_t>(bytes_of(r.dtype)), tensors = r.residual ? 3 : 2;
+  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(r.ahead) * (row * tensors + 8) + most_reduced + most_gaps);
+}
+
+std::uint32_t shared_bytes(const Recipe& r) {
+  constexpr std::uint32_t of_every_block = 48 * 1024;
+  return r.ahead != 0 && ring_bytes(r) > of_every_block ? ring_bytes(r) : 0;
 }
 
 Expected<LaunchDims> grid(const Recipe& r, std::uint64_t rows, std::uint64_t columns, std::uint64_t partial) {
@@ -285,6 +326,8 @@ Expected<Kernel> kernel(const Recipe& recipe) {
       return write_cross_entropy(recipe);
     case Operation::rescale:
       return write_rescale(recipe);
+    case Operation::column_sums:
+      return write_column_sums(recipe);
     default:
       return write_gated(recipe);
   }

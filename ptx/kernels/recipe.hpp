@@ -27,8 +27,9 @@ enum class Operation : std::uint8_t {
   rms_norm_backward,     ///< dx, and partial sums of dweight, of dy, x, weight
   layer_norm_backward,   ///< the same, and partial sums of dbias
   cross_entropy,         ///< loss = log(sum(exp(x))) - x[target], and dx
+  column_sums,           ///< y[j] = sum over rows of x[i, j], x of f32: of the partial sums of a backward of a norm
 };
-inline constexpr std::uint8_t operations = 14;
+inline constexpr std::uint8_t operations = 15;
 
 /// Those that go element by element.
 constexpr bool is_elementwise(Operation o) { return o >= Operation::swiglu && o <= Operation::rescale; }
@@ -55,7 +56,8 @@ struct Problem {
   bool e4m3 = false;   ///< of norms and gated products: the result is e4m3, a row by its largest number, and the scales are left
                        ///< beside it
   bool given = false;  ///< of e4m3: all numbers by one scale, which is given
-  int processors = 132;  ///< streaming multiprocessors
+  int processors = 132;   ///< streaming multiprocessors
+  int architecture = 90;  ///< of the GPU: 90 is sm_90
 };
 
 /// One way to make the kernel. Texts do not hold M or N: a recipe serves every size of its class (`serves`).
@@ -71,6 +73,7 @@ struct Recipe {
   int passes = 1;      ///< loads a thread, all kept in registers
   int cluster = 1;     ///< blocks that share a row
   int resident = 0;    ///< blocks that a multiprocessor is to run at once, which bounds their registers; 0: not said
+  int ahead = 0;       ///< rows that are copied to shared memory before they are asked for; 0: none is
   bool hold = false;   ///< matrices are loaded with the L2 policy evict_last: what is written leaves the cache before them
   bool anew = false;   ///< exponentials are computed twice, and not kept; of backwards of norms, rows are loaded twice
   bool early = false;  ///< weight and bias are loaded before the row is reduced
@@ -134,6 +137,12 @@ BoundaryOf boundary(const Recipe& recipe);
 std::uint64_t partial_rows(const Recipe& recipe, std::uint64_t rows, int processors = 132);
 /// Blocks of a launch; `partial` is P.
 Expected<LaunchDims> grid(const Recipe& recipe, std::uint64_t rows, std::uint64_t columns, std::uint64_t partial = 0);
+/// Bytes of shared memory, where rows are copied ahead: the ring, its barriers, and what a reduction leaves for its warps, twice.
+std::uint32_t ring_bytes(const Recipe& recipe);
+/// Bytes of shared memory that a launch has to ask for: 0 up to 48 KiB, which every block may have.
+std::uint32_t shared_bytes(const Recipe& recipe);
+/// Whether it takes what sm_90 began with: clusters, bulk copies.
+inline bool needs_hopper(const Recipe& r) { return r.cluster > 1 || r.ahead > 0; }
 /// Threads of a block.
 inline std::uint32_t block(const Recipe& r) { return static_cast<std::uint32_t>(r.threads * r.rows); }
 

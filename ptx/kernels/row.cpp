@@ -38,7 +38,9 @@ KernelSpec spec_of(const Recipe& recipe) {
   const int tile = recipe.threads * recipe.passes * recipe.vector;
   const bool stays = std::any_of(tensors.outputs.begin(), tensors.outputs.end(),
                                  [](const TensorOf& output) { return output.shape[0] == tile::Dim("P"); });
-  if (stays)
+  if (recipe.operation == Operation::column_sums)
+    spec.grid = Extent(ceil_div(dim("N"), 8 * recipe.vector), recipe.weight && recipe.bias ? 2 : 1);
+  else if (stays)
     spec.grid = dim("P") / recipe.rows * recipe.cluster;
   else if (!is_elementwise(recipe))
     spec.grid = ceil_div(dim("M"), recipe.rows) * recipe.cluster;
@@ -46,7 +48,8 @@ KernelSpec spec_of(const Recipe& recipe) {
     spec.grid = ceil_div(dim("M") * dim("N"), tile);
   else
     spec.grid = Extent(ceil_div(dim("N"), tile), min(dim("M"), most_rows_y), ceil_div(dim("M"), most_rows_y));
-  spec.arch = recipe.cluster > 1 ? Target::sm_90 : recipe.e4m3 ? Target::sm_89 : Target::sm_80;
+  spec.arch = needs_hopper(recipe) ? Target::sm_90 : recipe.e4m3 ? Target::sm_89 : Target::sm_80;
+  spec.smem = shared_bytes(recipe);
   if (recipe.cluster > 1) spec.cluster = recipe.cluster;
   spec.raw_directives = {{"reqntid", {block(recipe), 1, 1}}};
   if (recipe.resident != 0) spec.raw_directives.push_back({"minnctapersm", {static_cast<std::uint32_t>(recipe.resident)}});
@@ -180,41 +183,54 @@ Piece Rows::load_with(const Reg<Type::b64>& pointer, int i, double outside, cons
   return load_by(inst.ld.global_.nc, pointer, i, outside, policy);
 }
 
+Piece Rows::piece_of(int i, double outside) {
+  Piece piece;
+  const bool is_whole = !inside(i);
+  const std::uint32_t word = word_of(outside, recipe_.dtype);
+  if (recipe_.dtype == Type::f32)
+    piece.floats = fresh<Type::f32>(k, recipe_.vector, is_whole ? std::nullopt : std::optional(outside));
+  else if (recipe_.vector == 1)
+    piece.half = is_whole ? k.scalar<Type::b16>() : k.scalar<Type::b16>(word & 0xFFFFU);
+  else
+    piece.words = fresh<Type::b32>(k, recipe_.vector / 2, is_whole ? std::nullopt : std::optional(word));
+  return piece;
+}
+
+template <class Load, Type Base, class... More>
+void Rows::fill(const Load& ld, Piece& piece, const Addr<Base>& address, const Predicate& guard, const More&... more) {
+  const auto write = [&](Inst instruction) { k << guarded(std::move(instruction), guard); };
+  const auto& v = piece.floats;
+  const auto& w = piece.words;
+  if (v.size() == 4)
+    write(ld.v4.f32(vec(v[0], v[1], v[2], v[3]), address, more...));
+  else if (v.size() == 2)
+    write(ld.v2.f32(vec(v[0], v[1]), address, more...));
+  else if (v.size() == 1)
+    write(ld.f32(v[0], address, more...));
+  else if (piece.half)
+    write(ld.b16(*piece.half, address, more...));
+  else if (w.size() == 4)
+    write(ld.v4.b32(vec(w[0], w[1], w[2], w[3]), address, more...));
+  else if (w.size() == 2)
+    write(ld.v2.b32(vec(w[0], w[1]), address, more...));
+  else
+    write(ld.b32(w[0], address, more...));
+}
+
 template <class Load>
 Piece Rows::load_by(const Load& ld, const Reg<Type::b64>& pointer, int i, double outside, const Policy& policy) {
   const auto address = addr(pointer, i * step());
-  const Predicate& guard = inside(i);
-  const auto write = [&](const auto& plain, const auto& hinted, const auto& registers) {
-    k << guarded(policy ? Inst(hinted(registers, address, *policy)) : Inst(plain(registers, address)), guard);
-  };
-  const auto& hint = ld.L2__cache_hint;
-  Piece piece;
-  if (recipe_.dtype == Type::f32) {
-    auto v = fresh<Type::f32>(k, recipe_.vector, guard ? std::optional(outside) : std::nullopt);
-    if (recipe_.vector == 4)
-      write(ld.v4.f32, hint.v4.f32, vec(v[0], v[1], v[2], v[3]));
-    else if (recipe_.vector == 2)
-      write(ld.v2.f32, hint.v2.f32, vec(v[0], v[1]));
-    else
-      write(ld.f32, hint.f32, v[0]);
-    piece.floats = std::move(v);
-    return piece;
-  }
-  const std::uint32_t word = word_of(outside, recipe_.dtype);
-  if (recipe_.vector == 1) {
-    auto half = guard ? k.scalar<Type::b16>(word & 0xFFFFU) : k.scalar<Type::b16>();
-    write(ld.b16, hint.b16, half);
-    piece.half = half;
-    return piece;
-  }
-  auto w = fresh<Type::b32>(k, recipe_.vector / 2, guard ? std::optional(word) : std::nullopt);
-  if (recipe_.vector == 8)
-    write(ld.v4.b32, hint.v4.b32, vec(w[0], w[1], w[2], w[3]));
-  else if (recipe_.vector == 4)
-    write(ld.v2.b32, hint.v2.b32, vec(w[0], w[1]));
+  Piece piece = piece_of(i, outside);
+  if (policy)
+    fill(ld.L2__cache_hint, piece, address, inside(i), *policy);
   else
-    write(ld.b32, hint.b32, w[0]);
-  piece.words = std::move(w);
+    fill(ld, piece, address, inside(i));
+  return piece;
+}
+
+Piece Rows::load_staged(const Reg<Type::u32>& place, std::int64_t offset, int i) {
+  Piece piece = piece_of(i, 0.0);
+  fill(inst.ld.shared, piece, addr(place, offset + i * step()), inside(i));
   return piece;
 }
 
@@ -411,8 +427,10 @@ Values Rows::across_warps(const Values& values, const Combine& combine) {
   const auto count = static_cast<std::int64_t>(values.size());
   const auto partial = k.smem.alloc<Type::f32>({turn_ ? 2 * count : count, std::int64_t{warps}});
   const auto tid = k.from_<Type::u32>(special.tid.x());
-  const auto here = k.address_of<Type::u32>(partial.name()) + ((tid >> 5) << 2);
-  const auto all_of = k.address_of<Type::u32>(partial.name()) + ((tid & (warps - 1)) << 2);
+  const auto first = k.smem.base(partial);
+  const auto here = first + ((tid >> 5) << 2);
+  const auto once_more = k.smem.base(partial);
+  const auto all_of = once_more + ((tid & (warps - 1)) << 2);
   if (turn_) {
     const auto offset = *turn_ * (count * warps * 4);
     k << inst.add.u32(here, here, offset) << inst.add.u32(all_of, all_of, offset);

@@ -70,6 +70,8 @@ class Rows {
   /// The same once more, of a matrix that was loaded before, and is likely to be in the L2 cache: by another instruction, so that
   /// ptxas does not keep what it has.
   Piece load_again(const Reg<Type::b64>& pointer, int i);
+  /// Pass i of the row that lies in shared memory `offset` bytes behind `place`, the address of this thread's first element.
+  Piece load_staged(const Reg<Type::u32>& place, std::int64_t offset, int i);
   /// All passes.
   std::vector<Piece> load_all(const Reg<Type::b64>& pointer, double outside = 0.0);
   /// In front of stores in branches: what guards them is computed once, here.
@@ -123,6 +125,11 @@ class Rows {
   Piece load_with(const Reg<Type::b64>& pointer, int i, double outside, const Policy& policy);
   template <class Load>
   Piece load_by(const Load& ld, const Reg<Type::b64>& pointer, int i, double outside, const Policy& policy);
+  /// Registers for pass i, which hold `outside` where a thread may have nothing to load.
+  Piece piece_of(int i, double outside);
+  /// Loads them; `more`: the L2 policy, if any.
+  template <class Load, Type Base, class... More>
+  void fill(const Load& ld, Piece& piece, const Addr<Base>& address, const Predicate& guard, const More&... more);
   Values across_warps(const Values& values, const Combine& combine);
   Values across_blocks(const Values& values, const Combine& combine);
   /// How many elements of the row `threads` threads have, from thread `first` of the row on.
@@ -154,6 +161,7 @@ Expected<Kernel> write_rescale(const Recipe& recipe);
 Expected<Kernel> write_softmax_backward(const Recipe& recipe);
 Expected<Kernel> write_norm_backward(const Recipe& recipe);
 Expected<Kernel> write_cross_entropy(const Recipe& recipe);
+Expected<Kernel> write_column_sums(const Recipe& recipe);
 
 inline int bytes_of(Type type) { return isa::bits(type) / 8; }
 

@@ -86,7 +86,16 @@ std::optional<std::string> tuned_recipe(std::string_view device, const std::stri
   return at->second;
 }
 
-Expected<Recipe> chosen(const Place& place, const Problem& problem) {
+int architecture_of(const Place& place) {
+  const auto* gpu = std::get_if<launch::Cuda>(&place);
+  if (gpu == nullptr) return Problem().architecture;
+  const auto device = cuda::device(gpu->ordinal);
+  if (!device) return Problem().architecture;  // the launch says why there is none
+  return (*device)->capability().major * 10 + (*device)->capability().minor;
+}
+
+Expected<Recipe> chosen(const Place& place, Problem problem) {
+  problem.architecture = architecture_of(place);
   if (const auto name = recipe_at(place, problem))
     if (const auto recipe = recipe_from_name(*name); recipe && serves(*recipe, problem)) return *recipe;
   return choose(problem);

@@ -19,8 +19,10 @@ std::string tuning_key(const product::Problem& problem);
 /// The name of the recipe that is kept for it; nothing where there is none, or no disk cache. Files are read once in a process.
 std::optional<std::string> tuned_recipe(std::string_view device, const std::string& key);
 
+/// What recipes of a place may be made for: of a GPU its compute capability, 90 for 9.0; the executor runs all that sm_90 has.
+int architecture_of(const Place& place);
 /// What a call at this place takes: the tuned recipe of its GPU, or the library's choice. Kinds: those of `choose`.
-Expected<Recipe> chosen(const Place& place, const Problem& problem);
+Expected<Recipe> chosen(const Place& place, Problem problem);
 Expected<product::Recipe> chosen(const Place& place, const product::Problem& problem);
 
 }  // namespace ptx::kernels

@@ -12,7 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "ptx/cuda/cuda.hpp"
 #include "ptx/kernels/kernels.hpp"
+#include "ptx/kernels/tuned.hpp"
 #include "python/binding/base/define.hpp"
 #include "python/binding/base/errors.hpp"
 #include "python/binding/base/traced_module.hpp"
@@ -21,13 +23,23 @@
 namespace ptx::python {
 namespace {
 
+// Of this process's first GPU.
+int architecture_here() {
+  static const int known = [] {
+    const auto count = cuda::device_count();
+    return count && *count > 0 ? kernels::architecture_of(launch::Cuda{}) : kernels::Problem().architecture;
+  }();
+  return known;
+}
+
 kernels::Problem problem_of(std::string_view operation, std::string_view dtype, std::uint64_t rows, std::uint64_t columns,
                             int alignment, const std::vector<std::string>& has) {
   kernels::Problem problem{.operation = unwrap_here(kernels::operation_from_name(operation)),
                            .dtype = tile::type_from_dtype_name(dtype).value_or(Type::none),
                            .rows = rows,
                            .columns = columns,
-                           .alignment = alignment};
+                           .alignment = alignment,
+                           .architecture = architecture_here()};
   for (const std::string& word : has) {
     problem.weight |= word == "weight";
     problem.bias |= word == "bias";
@@ -63,7 +75,8 @@ nb::tuple kernel_boundary(std::string_view name) {
   for (const ScalarSpec& scalar : boundary.scalars)
     scalars.append(nb::make_tuple(std::string(isa::name(scalar.type)), scalar.name));
   return nb::make_tuple(tensors_of(boundary.inputs), tensors_of(boundary.outputs), scalars, kernels::block(recipe),
-                        recipe.cluster, aliases_of(boundary.aliases));
+                        recipe.cluster, kernels::shared_bytes(recipe), kernels::needs_hopper(recipe),
+                        aliases_of(boundary.aliases));
 }
 
 bool is_product(std::string_view name) { return name.starts_with("matmul__"); }
@@ -215,9 +228,9 @@ void bind_kernels(nb::module_& m) {
       });
   function(m,
            "kernel_boundary(recipe: str) -> tuple[list[tuple[str, Tile]], list[tuple[str, Tile]], list[tuple[str, str]], int, "
-           "int, dict[int, int]]",
-           "What a recipe's kernel takes: inputs, outputs, scalars; threads of a block, blocks of a cluster; outputs that lie "
-           "where inputs do, by the inputs' numbers.",
+           "int, int, bool, dict[int, int]]",
+           "What a recipe's kernel takes: inputs, outputs, scalars; threads of a block, blocks of a cluster, bytes of shared "
+           "memory to ask for, whether it takes sm_90; outputs that lie where inputs do, by the inputs' numbers.",
            kernel_boundary);
   function(m, "kernel_partial_rows(recipe: str, rows: int) -> int", "P, the rows of partial sums that the kernel leaves.",
            [](std::string_view name, std::uint64_t rows) {

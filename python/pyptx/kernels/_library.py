@@ -79,7 +79,7 @@ def sizes_of(kernel: Kernel, rows: int) -> dict[str, int]:
 def kernel_of(recipe: str, outer: int = 1) -> Kernel:
     """The kernel of a recipe. ValueError for a name that is none. Its rows are those of a matrix, or of arrays of `outer`
     dimensions in front of a row's: then the call says by name how many they are, `M`."""
-    inputs, outputs, scalars, threads, cluster, aliases = _ptx.kernel_boundary(recipe)
+    inputs, outputs, scalars, threads, cluster, smem, needs_hopper, aliases = _ptx.kernel_boundary(recipe)
     if outer != 1:
         inputs, outputs = ([(name, of_dimensions(tile, outer)) for name, tile in tiles] for tiles in (inputs, outputs))
 
@@ -95,12 +95,13 @@ def kernel_of(recipe: str, outer: int = 1) -> Kernel:
     dims = {dim for _, tile in (*inputs, *outputs) for dim in tile.symbolic_dims}
     kernel = Kernel(
         _function_named(recipe, [name for name, _ in (*inputs, *outputs)], () if outer == 1 else ("M",)),
-        arch="sm_90" if cluster > 1 else "sm_80",
+        arch="sm_90" if needs_hopper else "sm_80",
         in_specs=[tile for _, tile in inputs],
         out_specs=[tile for _, tile in outputs],
         grid=grid_of_stays if has_partial(outputs) else grid if "N" in dims else grid_of_losses,
         block=threads,
         cluster=cluster,
+        smem=smem,
         raw_params=scalars,
         input_output_aliases=aliases,
         reqntid=(threads, 1, 1),

@@ -10,11 +10,16 @@ from ._loss import Loss
 
 def run(operation: str, has: Has, shape: tuple[int, int], arrays: list[Any], **scalars: float) -> Any:
     """Of arrays [M, N] (packed ones [M, 2, N]) and [N]; `shape` is M, N."""
+    return _run_to(arrays[0].dtype.name, operation, has, shape, arrays, **scalars)
+
+
+def _run_to(dtype: str, operation: str, has: Has, shape: tuple[int, int], arrays: list[Any], **scalars: float) -> Any:
+    """The same with the type of the results."""
     rows, columns = shape
     size = arrays[0].dtype.itemsize
     row = (rows if is_flat(operation, has) else 1) * columns * size
     places = [x.ctypes.data for x in arrays if hasattr(x, "ctypes")]  # numpy's; JAX's are aligned
-    kernel = chosen(operation, arrays[0].dtype.name, rows, columns, alignment_of(row, *places), has)
+    kernel = chosen(operation, dtype, rows, columns, alignment_of(row, *places), has)
     return kernel(*arrays, **scalars, **sizes_of(kernel, rows))
 
 
@@ -51,7 +56,9 @@ def run_norm_backward(operation: str, eps: float, offset: float, dy: Any, of_sum
     result = run(f"{operation}_backward", has, matrices[0].shape, matrices + vectors, **scalars)
     if weight is None and not bias:
         return result.reshape(x.shape), None, None
-    sums = [partial.sum(0).astype(x.dtype) for partial in result[1:]]
+    partial, vectors_of = list(result[1:]), tuple(word for word in has if word in ("weight", "bias"))
+    sums = _run_to(x.dtype.name, "column_sums", vectors_of, partial[0].shape, partial)
+    sums = sums if isinstance(sums, (tuple, list)) else [sums]
     return result[0].reshape(x.shape), sums[0] if weight is not None else None, sums[-1] if bias else None
 
 
