@@ -89,7 +89,13 @@ void Writer::begin() {
   const auto x = rows.row_of("X");
   pieces_ = rows.load_all(x, -std::numeric_limits<double>::infinity());
   target_ = target_of(rows, r);
-  if (r.gradient) scale_ = k.let(inst.ld.global_.nc.f32, addr(rows.number_of("SCALE", 4)));
+  if (r.given) {
+    const auto [scale, factor] = k.global_ptrs("SCALE", "FACTOR");
+    scale_ = k.let(inst.ld.global_.nc.f32, addr(scale));
+    k << inst.mul.f32(*scale_, *scale_, k.let(inst.ld.global_.nc.f32, addr(factor)));
+  } else if (r.gradient) {
+    scale_ = k.let(inst.ld.global_.nc.f32, addr(rows.number_of("SCALE", 4)));
+  }
   smoothing_ = k.param<Type::f32>("smoothing"), z_loss_ = k.param<Type::f32>("z_loss");
   const auto is_class = (*target_ >= 0) & (*target_ < k.let(inst.cvt.s64.u32, rows.columns));
   is_ignored_ = *target_ == k.param<Type::s64>("ignore_index");

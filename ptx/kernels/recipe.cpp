@@ -77,7 +77,7 @@ bool is_possible(const Recipe& r) {
          (r.cluster == 1 || r.threads > 32) && (!is_elementwise(r) || r.cluster == 1) &&
          (!r.in_place || ((r.gradient || r.operation == Operation::rescale) && !r.strided)) &&
          (r.operation != Operation::rescale || r.in_place) && (r.operation != Operation::column_sums || sums_columns(r)) &&
-         (!r.e4m3 || has_e4m3(r.operation)) && (!r.given || r.e4m3);
+         (!r.e4m3 || has_e4m3(r.operation)) && (!r.given || r.e4m3 || (r.gradient && r.operation == Operation::cross_entropy));
 }
 
 }  // namespace
@@ -255,7 +255,10 @@ BoundaryOf boundary(const Recipe& r) {
     case Operation::cross_entropy:
       in("X");
       b.inputs.push_back({"TARGET", r.int32 ? Type::s32 : Type::s64, {"M"}});
-      if (r.gradient) b.inputs.push_back({"SCALE", Type::f32, {"M"}});
+      if (r.given)
+        for (const char* name : {"SCALE", "FACTOR"}) b.inputs.push_back({name, Type::f32, {std::int64_t{1}}});
+      else if (r.gradient)
+        b.inputs.push_back({"SCALE", Type::f32, {"M"}});
       b.outputs.push_back({"LOSS", Type::f32, {"M"}});
       if (r.gradient) out("DX");
       b.scalars.push_back({"ignore_index", Type::s64});

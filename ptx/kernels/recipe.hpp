@@ -53,9 +53,11 @@ struct Problem {
   bool strided = false;
   bool in_place = false;  ///< of cross_entropy: the gradient is written where the logits lie; of rescale, always
   bool int32 = false;     ///< of cross_entropy: targets are s32, not s64
-  bool e4m3 = false;   ///< of norms and gated products: the result is e4m3, a row by its largest number, and the scales are left
-                       ///< beside it
-  bool given = false;  ///< of e4m3: all numbers by one scale, which is given
+  bool e4m3 = false;  ///< of norms and gated products: the result is e4m3, a row by its largest number, and the scales are left
+                      ///< beside it
+  /// Of e4m3: all numbers by one scale, which is given. Of the gradient of cross_entropy: one scale of all rows, the product of
+  /// two numbers.
+  bool given = false;
   int processors = 132;   ///< streaming multiprocessors
   int architecture = 90;  ///< of the GPU: 90 is sm_90
 };

@@ -15,9 +15,9 @@ class Loss(NamedTuple):
     smoothing: float
     z_loss: float
 
-    def words(self, gradient: bool, in_place: bool, int32: bool) -> tuple[str, ...]:
-        """What decides the kernel."""
-        named = (("gradient", gradient), ("in_place", gradient and in_place), ("int32", int32))
+    def words(self, gradient: bool, in_place: bool, int32: bool, given: bool = False) -> tuple[str, ...]:
+        """What decides the kernel; `given`: the gradients of all losses are one number, times another one."""
+        named = (("gradient", gradient), ("in_place", gradient and in_place), ("int32", int32), ("given", given))
         return tuple([name for name, there in named if there])
 
 

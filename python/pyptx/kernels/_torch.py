@@ -7,7 +7,7 @@ for each row length, as for many rows, so that a graph serves any number of them
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import torch
@@ -20,6 +20,7 @@ from ..torch_support.operators import register_operators
 from ..torch_support.refusals import raise_to_dynamo
 from . import _checks, _tuned
 from ._differentiated import in_both_forms, once
+from ._known import Call, Gated, Norm, ReducedLoss, Softmax, Step
 from ._library import Has, alignment_of, chosen, is_flat, kernel_of, sizes_of
 from ._loss import Loss, loss_of
 from ._mean import MOST_ROWS, reduced_losses
@@ -62,28 +63,41 @@ def launch(operation: str, has: Has, matrices: Sequence[Any], vectors: Sequence[
 
 # Plans of calls like earlier ones, by operation, shape, type and scalars: of plain tensors in one piece each, 16 bytes aligned.
 _ready: dict[Any, Any] = {}
+_calls: dict[Any, Call] = {}  # of those, what torch differentiates
 _met: set[Any] = set()  # keys of one call, of arrays that are no matrices
 _MOST_READY = 4096  # of a program whose sizes never end
-_tuned.plans.extend([_plans, _ready])
+_tuned.plans.extend([_plans, _ready, _calls])
 
 
-def _again(key: Any, tensors: Sequence[Any]) -> Any:
-    """A call like an earlier one; None where it is not."""
+def _again(key: Any, tensors: Sequence[Any], call_of: Callable[[Any, Any], Call] | None = None) -> Any:
+    """A call like an earlier one; None where it is not. `call_of` makes what a call is that torch differentiates, of the key and
+    what is known of the call without."""
     try:
         known = _ready.get(key)
     except TypeError:  # sizes that torch.export leaves open: the checks behind this say so
         return None
     if known is None:
         return None
-    places = 0
+    places, differentiated = 0, False
     try:
         for x in tensors:
-            if type(x) not in _PLAIN or not x.is_contiguous() or (x.requires_grad and torch.is_grad_enabled()):
+            if type(x) not in _PLAIN or not x.is_contiguous():
                 return None
+            if x.requires_grad:
+                differentiated = True
             places |= x.data_ptr()
     except RuntimeError:  # inside torch.func
         return None
-    return None if places & 15 else known[0](*tensors, scalars=known[1])
+    if places & 15:
+        return None
+    if not differentiated or not torch.is_grad_enabled():
+        return known[0](*tensors, scalars=known[1])
+    if call_of is None or torch._C._are_functorch_transforms_active():
+        return None
+    call = _calls.get(key)
+    if call is None:
+        call = _calls[key] = call_of(key, known)
+    return call(*tensors)
 
 
 def _keep(key: Any, x: Any, operation: str, has: Has, scalars: Scalars = ()) -> None:
@@ -96,6 +110,7 @@ def _keep(key: Any, x: Any, operation: str, has: Has, scalars: Scalars = ()) -> 
         return
     if len(_ready) > _MOST_READY or len(_met) > _MOST_READY:
         _ready.clear()
+        _calls.clear()
         _met.clear()
     if x.dim() == 2:
         _ready[key] = known
@@ -104,6 +119,42 @@ def _keep(key: Any, x: Any, operation: str, has: Has, scalars: Scalars = ()) -> 
     elif x.dim() > 2 and rows:
         kernel = kernel_of(known[2].__name__, x.dim() - 1)
         _ready[key] = kernel._bind({**dict(scalars), "M": rows})
+
+
+def _step(operation: str, has: Has, shape: Any, dtype: Any, scalars: Scalars = ()) -> tuple[Step, int]:
+    """A launch of arrays of this shape as they are, in one piece each and 16 bytes aligned; and the rows of the partial sums that
+    it leaves."""
+    columns = shape[-1]
+    rows = math.prod(shape[:-1])
+    row = columns * dtype.itemsize * (rows if is_flat(operation, has) else 1)
+    kernel = chosen(operation, _DTYPES[dtype], rows, columns, alignment_of(row), has)
+    partial = sizes_of(kernel, rows)
+    sizes = {**dict(scalars), **partial}
+    if len(shape) > 2:
+        kernel, sizes = kernel_of(kernel.__name__, len(shape) - 1), {**sizes, "M": rows}
+    plan, packed = kernel._bind(sizes)
+    return (plan, packed), partial.get("P", 0)
+
+
+def _column_sums(partial: Sequence[Any], has: Has, dtype: Any) -> Sequence[Any]:
+    """The gradients of weight and bias, of what the blocks of a backward left."""
+    rows, columns = partial[0].shape
+    if _is_compiling():
+        number, _ = _number_under_dynamo("column_sums", has, str(dtype), slice(columns))
+        found = call_number_under_dynamo(number, [*partial], ())
+    else:
+        plan, packed = _step_of_sums(has, dtype, rows, columns)
+        found = plan(*partial, scalars=packed)
+    return found if isinstance(found, (tuple, list)) else (found,)
+
+
+def _step_of_sums(has: Has, dtype: Any, rows: int, columns: int) -> Step:
+    key = ("column_sums", has, dtype, rows, columns)
+    known = _plans.get(key)
+    if known is None:
+        kernel = chosen("column_sums", _DTYPES[dtype], rows, columns, alignment_of(4 * columns), has)
+        known = _plans[key] = _bound(kernel, (), rows)
+    return known[0], known[1]
 
 
 def _bound(kernel: Any, scalars: Scalars, rows: int) -> tuple[Any, Any]:
@@ -236,7 +287,7 @@ def norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: flo
     if not _is_compiling():
         key = (operation, x.shape, x.dtype, eps, offset, weight is None, bias is None, residual is None)
         tensors = [each for each in (x, residual, weight, bias) if each is not None]
-        if (result := _again(key, tensors)) is not None:
+        if (result := _again(key, tensors, _call_of_norm)) is not None:
             return result
     _checks.require_norm(operation, x, weight, bias, residual)
     shape = x.shape
@@ -246,8 +297,8 @@ def norm(operation: str, x: Any, weight: Any, bias: Any, residual: Any, eps: flo
         result = _differentiated_norm(operation, eps, offset, matrix, weight, bias, other)
     else:
         result = _norm(operation, matrix, weight, bias, other, eps, offset)
-        if not _is_compiling():
-            _keep(key, x, operation, *_kind_of_norm(operation, weight, bias, residual, eps, offset))
+    if not _is_compiling():
+        _keep(key, x, operation, *_kind_of_norm(operation, weight, bias, residual, eps, offset))
     if len(shape) == 2:
         return result if residual is None else tuple(result)
     return result.view(shape) if residual is None else (result[0].view(shape), result[1].view(shape))
@@ -331,8 +382,31 @@ def norm_backward(operation: str, gradients: Sequence[Any], x: Any, weight: Any,
     results = launch(f"{operation}_backward", has, matrices, () if weight is None else (weight,), scalars)
     if weight is None and not bias:
         return results, None, None
-    partial = [sums.sum(0).to(x.dtype) for sums in results[1:]]
-    return results[0], partial[0] if weight is not None else None, partial[-1] if bias else None
+    sums = _column_sums(results[1:], tuple(word for word in has if word != "residual"), x.dtype)
+    return results[0], sums[0] if weight is not None else None, sums[-1] if bias else None
+
+
+def _call_of_norm(key: Any, known: Any) -> Call:
+    operation, shape, dtype, eps, offset, *absent = key
+    there = dict(zip(("weight", "bias", "residual"), [not each for each in absent], strict=True))
+    has = tuple(word for word in ("residual", "weight", "bias") if there[word])
+    vectors = has[there["residual"] :]
+    scalars: Scalars = (("eps", eps), ("offset", offset)) if operation == "rms_norm" and there["weight"] else (("eps", eps),)
+
+    def bind() -> tuple[Step, ...]:
+        step, partial = _step(f"{operation}_backward", has, shape, dtype, scalars)
+        return (step, _step_of_sums(vectors, dtype, partial, shape[-1])) if vectors else (step,)
+
+    @once("norm")
+    def otherwise(ctx: Any, *gradients: Any) -> Any:
+        x, *weight = ctx.saved_tensors
+        matrix, *of_results = [each.reshape(-1, shape[-1]) for each in (x, *gradients)]
+        dx, *found = norm_backward(operation, of_results, matrix, weight[0] if weight else None, there["bias"], eps, offset)
+        dx = dx.view(shape)
+        of_vectors = [each for each, word in zip(found, ("weight", "bias"), strict=True) if there[word]]
+        return (None, dx, *([dx] if there["residual"] else []), *of_vectors)
+
+    return Call(Norm, known[:2], bind, otherwise, (there["residual"], there["weight"], there["bias"]))
 
 
 # -- softmax
@@ -345,21 +419,23 @@ def softmax(operation: str, x: Any) -> Any:
             known = _ready.get(key)  # what `_again` does, of one tensor: torch's own call takes 7 us
         except TypeError:  # sizes that torch.export leaves open
             known = None
-        if known is not None and type(x) in _PLAIN and x.is_contiguous() and not (x.requires_grad and torch.is_grad_enabled()):
-            try:
-                if not x.data_ptr() & 15:
-                    return known[0](x, scalars=known[1])
-            except RuntimeError:  # inside torch.func
-                pass
+        if known is not None:
+            if x.requires_grad:
+                if (result := _again(key, (x,), _call_of_softmax)) is not None:
+                    return result
+            elif type(x) in _PLAIN and x.is_contiguous():
+                try:
+                    if not x.data_ptr() & 15:
+                        return known[0](x, scalars=known[1])
+                except RuntimeError:  # inside torch.func
+                    pass
     _checks.require_rows(operation, x)
     shape = x.shape
     matrix = _rows(operation, "x", x, shape[-1])
-    if _needs_gradient(x):
-        result = _differentiated_softmax(operation, matrix)
-    else:
-        result = launch(operation, (), [matrix], ())
-        if not _is_compiling():
-            _keep(key, x, operation, ())
+    differentiated = _needs_gradient(x)
+    result = _differentiated_softmax(operation, matrix) if differentiated else launch(operation, (), [matrix], ())
+    if not _is_compiling():
+        _keep(key, x, operation, ())
     return result if len(shape) == 2 else result.view(shape)
 
 
@@ -384,6 +460,17 @@ class _Softmax:
 _differentiated_softmax = in_both_forms("softmax", _Softmax)
 
 
+def _call_of_softmax(key: Any, known: Any) -> Call:
+    operation, shape, dtype = key
+
+    @once("softmax")
+    def otherwise(ctx: Any, dy: Any) -> Any:
+        matrices = [each.reshape(-1, shape[-1]) for each in (_row_by_row(dy), *ctx.saved_tensors)]
+        return None, launch(f"{operation}_backward", (), matrices, ()).view(shape)
+
+    return Call(Softmax, known[:2], lambda: (_step(f"{operation}_backward", (), shape, dtype)[0],), otherwise)
+
+
 def _row_by_row(gradient: Any) -> Any:
     """A gradient may come expanded, as from `.sum()`: its rows' elements are to lie side by side."""
     return gradient if gradient.stride(-1) == 1 else gradient.contiguous()
@@ -403,36 +490,42 @@ def cross_entropy(logits: Any, target: Any, ignore_index: Any, smoothing: Any, z
             known = _ready.get(key)
         except TypeError:  # what is no number is told below
             known = None
-        if known is not None and (losses := _again(key, (logits, target))) is not None:
+        if known is not None and logits.requires_grad and torch.is_grad_enabled():
+            if known[2] is not None and (total := _again(key, (logits, target), _call_of_loss)) is not None:
+                return total
+        elif known is not None and (losses := _again(key, (logits, target))) is not None:
             return losses if known[2] is None else known[2](losses, target, scalars=known[3]).view(())
     loss = loss_of("cross_entropy", ignore_index, smoothing, z_loss)
     _checks.require_classes(logits, target, reduction, target.dtype in _CLASSES)
     matrix, classes = _rows("cross_entropy", "logits", logits, logits.shape[-1]), target.reshape(-1)
     if _needs_gradient(logits):
-        return _differentiable_loss(loss, matrix, classes, target.shape, reduction)
+        result = _differentiable_loss(loss, matrix, classes, target.shape, reduction)
+        if key is not None:
+            _keep_loss(key, logits, loss, target, reduction)
+        return result
     losses = losses_of(loss, matrix, classes)
     if key is not None:
-        _keep(key, logits, "cross_entropy", loss.words(False, False, target.dtype == torch.int32), _scalars_of(loss))
-        _keep_reduction(key, loss, target, reduction)
+        _keep_loss(key, logits, loss, target, reduction)
     return losses.view(target.shape) if reduction == "none" else reduced(losses, classes, loss, reduction)
 
 
-def _keep_reduction(key: Any, loss: Loss, target: Any, reduction: str) -> None:
-    """What comes after the losses of calls that `_again` knows."""
+def _keep_loss(key: Any, logits: Any, loss: Loss, target: Any, reduction: str) -> None:
+    """Has `_again` know such calls, and what comes after their losses."""
+    _keep(key, logits, "cross_entropy", loss.words(False, False, target.dtype == torch.int32), _scalars_of(loss))
     known = _ready.get(key)
     if known is None:
         return
     if reduction == "none":
         _ready[key] = (*known[:2], None, None)
     elif 0 < target.numel() <= MOST_ROWS:
-        _ready[key] = (*known[:2], *_reduction_of(target, loss, reduction))
+        _ready[key] = (*known[:2], *_reduction_of(target.shape, target.dtype, loss, reduction))
     else:
         del _ready[key]
 
 
-def _reduction_of(target: Any, loss: Loss, reduction: str, has_factor: bool = False) -> tuple[Any, Any]:
-    kernel = reduced_losses(target.dim(), target.dtype == torch.int32, reduction == "mean", has_factor)
-    plan, packed = kernel._bind({"M": target.numel(), "ignore_index": loss.ignore_index})
+def _reduction_of(shape: Any, dtype: Any, loss: Loss, reduction: str, has_factor: bool = False) -> Step:
+    kernel = reduced_losses(len(shape), dtype == torch.int32, reduction == "mean", has_factor)
+    plan, packed = kernel._bind({"M": math.prod(shape), "ignore_index": loss.ignore_index})
     return plan, packed
 
 
@@ -443,7 +536,7 @@ def _is_reduced_at_once(losses: Any, target: Any) -> bool:
 def reduced(losses: Any, target: Any, loss: Loss, reduction: str) -> Any:
     """The sum of losses that need no gradient, or their mean over the rows that count; of few rows in one launch."""
     if _is_reduced_at_once(losses, target):
-        plan, packed = _reduction_of(target, loss, reduction)
+        plan, packed = _reduction_of(target.shape, target.dtype, loss, reduction)
         return plan(losses, target.contiguous(), scalars=packed).view(())
     return losses.sum() if reduction == "sum" else losses.sum() / (target != loss.ignore_index).sum()
 
@@ -463,7 +556,7 @@ class _ReducedCrossEntropy:
 
     @staticmethod
     def forward(loss: Loss, reduction: str, logits: Any, target: Any) -> Any:
-        plan, packed = _reduction_of(target, loss, reduction, has_factor=True)
+        plan, packed = _reduction_of(target.shape, target.dtype, loss, reduction, has_factor=True)
         return tuple(plan(losses_of(loss, logits, target), target, scalars=packed))
 
     @staticmethod
@@ -481,6 +574,24 @@ class _ReducedCrossEntropy:
 
 
 _differentiated_reduction = in_both_forms("cross_entropy", _ReducedCrossEntropy)
+
+
+def _call_of_loss(key: Any, known: Any) -> Call:
+    shape, dtype, of_target, classes, *numbers, reduction = key
+    loss = loss_of("cross_entropy", *numbers)
+
+    def bind() -> tuple[Step, ...]:
+        words = loss.words(True, False, classes == torch.int32, given=True)
+        return (_step("cross_entropy", words, shape, dtype, _scalars_of(loss))[0],)
+
+    @once("cross_entropy")
+    def otherwise(ctx: Any, gradient: Any) -> Any:
+        logits, target, factor = ctx.saved_tensors
+        scale = (gradient * factor).expand(target.numel()).contiguous()
+        _, of_logits = losses_of(loss, logits.view(-1, shape[-1]), target.view(-1), scale)
+        return None, of_logits.view(shape), None
+
+    return Call(ReducedLoss, known[:2], bind, otherwise, _reduction_of(of_target, classes, loss, reduction, has_factor=True))
 
 
 def losses_of(loss: Loss, logits: Any, target: Any, scale: Any = None, in_place: bool = False) -> Any:
@@ -535,15 +646,15 @@ _differentiated_cross_entropy = in_both_forms("cross_entropy", _CrossEntropy)
 def gated(operation: str, gate: Any, up: Any) -> Any:
     if not _is_compiling() and up is not None:
         key = (operation, gate.shape, gate.dtype)
-        if (result := _again(key, (gate, up))) is not None:
+        if (result := _again(key, (gate, up), _call_of_gated)) is not None:
             return result
     matrices, shape, has = _factors(operation, gate, up)
     if _needs_gradient(gate, up):
         result = _differentiated_gated(operation, has, *matrices)
     else:
         result = launch(operation, has, matrices, ())
-        if up is not None and not _is_compiling():
-            _keep(key, gate, operation, has)
+    if up is not None and not _is_compiling():
+        _keep(key, gate, operation, has)
     return result if len(shape) == 2 else result.view(shape)
 
 
@@ -593,6 +704,18 @@ class _Gated:
 
 
 _differentiated_gated = in_both_forms("gated product", _Gated)
+
+
+def _call_of_gated(key: Any, known: Any) -> Call:
+    operation, shape, dtype = key
+
+    @once("gated product")
+    def otherwise(ctx: Any, dy: Any) -> Any:
+        matrices = [each.reshape(-1, shape[-1]) for each in (_row_by_row(dy), *ctx.saved_tensors)]
+        dgate, dup = launch(f"{operation}_backward", (), matrices, ())
+        return None, dgate.view(shape), dup.view(shape)
+
+    return Call(Gated, known[:2], lambda: (_step(f"{operation}_backward", (), shape, dtype)[0],), otherwise)
 
 
 __all__ = ["cross_entropy", "cross_entropy_and_gradient", "gated", "kernel_of", "launch", "norm", "softmax"]

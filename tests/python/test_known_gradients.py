@@ -1,0 +1,180 @@
+"""Gradients of torch calls that are like earlier ones: the same as those of the first, in every way a backward is reached."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from pyptx import executor, kernels  # noqa: E402
+from pyptx.kernels import _known, _torch  # noqa: E402
+
+functional = torch.nn.functional
+ROWS = {"matrix": (6, 96), "batch": (2, 3, 96), "odd": (5, 33)}
+
+
+@pytest.fixture(autouse=True)
+def checked() -> Iterator[None]:
+    with executor.checking() as findings:
+        yield
+    assert not findings
+
+
+def leaf(*shape: int, dtype: Any = torch.float32, seed: int = 0) -> Any:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(dtype).requires_grad_()
+
+
+def cases(shape: tuple[int, ...], dtype: Any) -> dict[str, tuple[Callable[[], Any], Callable[[], Any], list[Any]]]:
+    n = shape[-1]
+    x, r, w, b = (leaf(*each, dtype=dtype, seed=seed) for seed, each in enumerate((shape, shape, (n,), (n,))))
+    target = torch.randint(0, n, shape[:-1], generator=torch.Generator().manual_seed(5))
+    target.view(-1)[1] = -100
+    flat = target.view(-1)
+
+    def of_residual() -> Any:
+        y, total = kernels.rms_norm(x, w, residual=r)
+        return y * 2 + total
+
+    def its_peer() -> Any:
+        total = x + r
+        return functional.rms_norm(total, (n,), w, 1e-6) * 2 + total
+
+    return {
+        "rms_norm": (lambda: kernels.rms_norm(x, w), lambda: functional.rms_norm(x, (n,), w, 1e-6), [x, w]),
+        "rms_norm alone": (lambda: kernels.rms_norm(x), lambda: functional.rms_norm(x, (n,), None, 1e-6), [x]),
+        "rms_norm residual": (of_residual, its_peer, [x, r, w]),
+        "layer_norm": (lambda: kernels.layer_norm(x, w, b), lambda: functional.layer_norm(x, (n,), w, b), [x, w, b]),
+        "layer_norm weight": (lambda: kernels.layer_norm(x, w), lambda: functional.layer_norm(x, (n,), w), [x, w]),
+        "softmax": (lambda: kernels.softmax(x), lambda: torch.softmax(x, -1), [x]),
+        "log_softmax": (lambda: kernels.log_softmax(x), lambda: torch.log_softmax(x, -1), [x]),
+        "swiglu": (lambda: kernels.swiglu(x, r), lambda: functional.silu(x) * r, [x, r]),
+        "geglu": (lambda: kernels.geglu(x, r), lambda: functional.gelu(x, approximate="tanh") * r, [x, r]),
+        "mean": (lambda: kernels.cross_entropy(x, target), lambda: functional.cross_entropy(x.view(-1, n), flat), [x]),
+        "sum": (lambda: kernels.cross_entropy(x, target, reduction="sum", label_smoothing=0.1),
+                lambda: functional.cross_entropy(x.view(-1, n), flat, reduction="sum", label_smoothing=0.1), [x]),
+        "none": (lambda: kernels.cross_entropy(x, target, reduction="none"),
+                 lambda: functional.cross_entropy(x.view(-1, n), flat, reduction="none").view(target.shape), [x]),
+    }  # fmt: skip
+
+
+NAMES = list(cases((2, 4), torch.float32))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("shape", ROWS)
+@pytest.mark.parametrize("name", NAMES)
+def test_every_call_has_the_gradients_of_the_first(name: str, shape: str, dtype: Any) -> None:
+    own, peer, leaves = cases(ROWS[shape], dtype)[name]
+    tolerance = {"rtol": 1e-4, "atol": 2e-5} if dtype == torch.float32 else {"rtol": 4e-2, "atol": 4e-2}
+    expected = peer()
+    dy = torch.randn(expected.shape, generator=torch.Generator().manual_seed(9)).to(dtype)
+    wanted = torch.autograd.grad(expected, leaves, dy)
+    for _ in range(4):
+        result = own()
+        torch.testing.assert_close(result, expected.to(result.dtype), **tolerance)
+        for found, one in zip(torch.autograd.grad(result, leaves, dy.to(result.dtype)), wanted, strict=True):
+            assert found.shape == one.shape and found.dtype == one.dtype
+            torch.testing.assert_close(found, one, **tolerance)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_later_calls_launch_what_is_known(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    own, _, leaves = cases((4, 64), torch.float32)[name]
+    for _ in range(3):
+        result = own()
+        torch.autograd.grad(result, leaves, torch.ones_like(result))
+    if name == "none":
+        return  # its losses are a view's
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("looked up once more")
+
+    monkeypatch.setattr(_torch, "launch", refuse)
+    monkeypatch.setattr(_torch, "chosen", refuse)
+    result = own()
+    torch.autograd.grad(result, leaves, torch.ones_like(result))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_gradients_that_lie_otherwise(name: str) -> None:
+    """Expanded, transposed, and from between 16 bytes."""
+    own, peer, leaves = cases((6, 96), torch.float32)[name]
+    own(), own()
+    shape = peer().shape
+    size = max(peer().numel(), 1)
+    some = torch.randn(size + 1, generator=torch.Generator().manual_seed(3))
+    for dy in (
+        torch.ones(()).expand(shape),
+        some[1:].view(shape),
+        some[:-1].view(tuple(reversed(shape))).permute(tuple(reversed(range(len(shape))))),
+    ):
+        for found, one in zip(torch.autograd.grad(own(), leaves, dy), torch.autograd.grad(peer(), leaves, dy), strict=True):
+            torch.testing.assert_close(found, one, rtol=1e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_second_derivative_is_an_error_where_it_is_asked_for(name: str) -> None:
+    own, _, leaves = cases((4, 64), torch.float32)[name]
+    for _ in range(3):
+        result = own()
+        (first, *_) = torch.autograd.grad(result, leaves, torch.ones_like(result), create_graph=True)
+        with pytest.raises(Exception, match="a gradient of a gradient"):
+            torch.autograd.grad(first.sum(), leaves[0])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_was_changed_since_is_told(name: str) -> None:
+    own, _, leaves = cases((4, 64), torch.float32)[name]
+    for _ in range(3):
+        result = own()
+        with torch.no_grad():
+            leaves[0].add_(0) if "softmax" not in name else result.add_(0)
+        if name == "rms_norm residual":
+            continue  # what it saves is the sum
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            torch.autograd.grad(result, leaves, torch.ones_like(result))
+
+
+def test_some_leaves_alone_and_backwards_again() -> None:
+    x, w = leaf(4, 64), leaf(64, seed=1)
+    plain = w.detach()
+    for _ in range(3):
+        y = kernels.rms_norm(x, plain)
+        (first,) = torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True)
+        (second,) = torch.autograd.grad(y, x, torch.ones_like(y))
+        assert torch.equal(first, second)
+        y = kernels.rms_norm(x.detach(), w)
+        assert torch.autograd.grad(y, w, torch.ones_like(y))[0].shape == (64,)
+        with torch.no_grad():
+            assert not kernels.rms_norm(x, w).requires_grad
+
+
+def test_known_calls_inside_of_transforms() -> None:
+    x, w = leaf(4, 64), leaf(64, seed=1)
+    for _ in range(3):
+        y = kernels.rms_norm(x, w)
+        expected = torch.autograd.grad(y, (x, w), torch.ones_like(y))
+    found = torch.func.grad(lambda x, w: kernels.rms_norm(x, w).sum(), argnums=(0, 1))(x.detach(), w.detach())
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other)
+    with pytest.raises(Exception, match="vmap"):
+        torch.vmap(lambda x: kernels.rms_norm(x, w))(leaf(3, 4, 64))
+    compiled = torch.compile(lambda x, w: kernels.rms_norm(x, w) * 2, backend="aot_eager", fullgraph=True)
+    y = compiled(x, w)
+    torch.testing.assert_close(torch.autograd.grad(y, x, torch.ones_like(y))[0], expected[0] * 2)
+
+
+def test_what_is_known_holds_no_tensor() -> None:
+    import gc
+    import weakref
+
+    x, w = leaf(4, 80), leaf(80, seed=1)
+    for _ in range(3):
+        y = kernels.layer_norm(x, w)
+        torch.autograd.grad(y, (x, w), torch.ones_like(y))
+    assert any(isinstance(call, _known.Call) for call in _torch._calls.values())
+    gone = [weakref.ref(x), weakref.ref(y)]
+    del x, y, w
+    gc.collect()
+    assert all(each() is None for each in gone)
