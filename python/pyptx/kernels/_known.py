@@ -16,7 +16,7 @@ Step = tuple[Any, Any]  # a plan, and its scalars as it takes them
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
-def _is_as_bound(*gradients: Any) -> bool:
+def is_as_bound(*gradients: Any) -> bool:
     """Whether the launches that are known take them. No gradient of them is asked for."""
     if torch.is_grad_enabled():
         return False
@@ -35,7 +35,7 @@ class Call:
     __slots__ = ("_bind", "_steps", "forward", "function", "otherwise", "words")
 
     def __init__(
-        self, function: Any, forward: Step, bind: Callable[[], tuple[Step, ...]], otherwise: Callable[..., Any], words: Any = ()
+        self, function: Any, forward: Any, bind: Callable[[], tuple[Step, ...]], otherwise: Callable[..., Any], words: Any = ()
     ) -> None:
         self.function, self.forward, self.otherwise, self.words = function, forward, otherwise, words
         self._bind = bind
@@ -70,7 +70,7 @@ class Norm(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         call = ctx.call
-        if not _is_as_bound(*gradients):
+        if not is_as_bound(*gradients):
             return call.otherwise(ctx, *gradients)
         has_residual, has_weight, has_bias = call.words
         saved = ctx.saved_tensors
@@ -99,7 +99,7 @@ class Softmax(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def backward(ctx: Any, dy: Any) -> Any:
         call = ctx.call
-        if not _is_as_bound(dy):
+        if not is_as_bound(dy):
             return call.otherwise(ctx, dy)
         ((plan, packed),) = call.backward_steps()
         return None, plan(dy, *ctx.saved_tensors, scalars=packed)
@@ -118,7 +118,7 @@ class Gated(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def backward(ctx: Any, dy: Any) -> Any:
         call = ctx.call
-        if not _is_as_bound(dy):
+        if not is_as_bound(dy):
             return call.otherwise(ctx, dy)
         ((plan, packed),) = call.backward_steps()
         dgate, dup = plan(dy, *ctx.saved_tensors, scalars=packed)
@@ -142,11 +142,11 @@ class ReducedLoss(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
         call = ctx.call
-        if not _is_as_bound(gradient):
+        if not is_as_bound(gradient):
             return call.otherwise(ctx, gradient)
         ((plan, packed),) = call.backward_steps()
         logits, target, factor = ctx.saved_tensors
         return None, plan(logits, target, gradient.view(1), factor, scalars=packed)[1], None
 
 
-__all__ = ["Call", "Gated", "Norm", "ReducedLoss", "Softmax", "Step"]
+__all__ = ["Call", "Gated", "Norm", "ReducedLoss", "Softmax", "Step", "is_as_bound"]

@@ -3,7 +3,7 @@ earlier ones, which do not ask that again."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -127,20 +127,24 @@ def keep(ready: Ready, key: Any, bound: tuple[Any, Any], given: Sequence[Any], t
     ready[key] = (*bound, tuple(ways), shape)
 
 
-def again(ready: Ready, key: Any, tensors: Sequence[Any], out: Any = None) -> Any:
-    """A call like an earlier one, of plain tensors, 16 bytes aligned, that need no gradient; None where it is not. `out` is of a
-    shape, strides and type that the key says, and is the result."""
+def again(
+    ready: Ready, key: Any, tensors: Sequence[Any], out: Any = None, differentiated: Callable[..., Any] | None = None
+) -> Any:
+    """A call like an earlier one, of plain tensors, 16 bytes aligned; None where it is not. `out` is of a shape, strides and type
+    that the key says, and is the result. Where a gradient is needed, `differentiated` is called with the key and the tensors."""
     try:
         known = ready.get(key)
     except TypeError:  # sizes that torch.export leaves open: the checks behind this say so
         return None
     if known is None:
         return None
-    grad, places = torch.is_grad_enabled(), 0
+    needs_gradient, places = False, 0
     try:
         for x in tensors:
-            if type(x) not in _PLAIN or (grad and x.requires_grad):
+            if type(x) not in _PLAIN:
                 return None
+            if x.requires_grad:
+                needs_gradient = True
             places |= x.data_ptr()
         if out is not None:
             if type(out) not in _PLAIN or out.requires_grad:
@@ -150,6 +154,10 @@ def again(ready: Ready, key: Any, tensors: Sequence[Any], out: Any = None) -> An
         return None
     if places & 15:
         return None
+    if needs_gradient and torch.is_grad_enabled():
+        if differentiated is None or torch._C._are_functorch_transforms_active():
+            return None
+        return differentiated(key, tensors)
     plan, packed, ways, shape = known
     taken = [x if way is None else x.as_strided(*way) for x, way in zip(tensors, ways)]  # noqa: B905
     if out is not None:

@@ -18,6 +18,7 @@ from ..torch_support.dynamo import call_number_under_dynamo
 from ..torch_support.refusals import raise_to_dynamo
 from . import _checks, _tuned
 from ._differentiated import in_both_forms
+from ._known import Call, is_as_bound
 from ._products import (
     Shape,
     chosen_product,
@@ -41,7 +42,8 @@ _MANY_ROWS = 1 << 13
 
 _ready: Ready = {}  # plans of calls like earlier ones
 _met: set[Any] = set()  # keys of one call
-_tuned.plans.append(_ready)
+_calls: dict[Any, Call] = {}  # of those, what torch differentiates
+_tuned.plans.extend([_ready, _calls])
 
 
 class Epilogue(NamedTuple):
@@ -72,7 +74,8 @@ def matmul(
             a.shape, b.shape, a.stride(), b.stride(), a.dtype, b.dtype, activation, out_dtype, gated, alpha, bias is None,
             *beside, None if out is None else (out.shape, out.stride(), out.dtype),
         )  # fmt: skip
-    if (result := again(_ready, key, tensors, out)) is not None:
+    differentiated = _differentiated_again if activation is None and not gated else None
+    if (result := again(_ready, key, tensors, out, differentiated)) is not None:
         return result
     return _checked(a, b, Epilogue(bias, activation, residual, out_dtype, gated, alpha, out), key)
 
@@ -95,7 +98,11 @@ def _checked(a: Any, b: Any, to: Epilogue, key: Any = None) -> Any:
     if to.out is not None:
         return _into(shape, a, b, to, needs_gradient, key)
     if needs_gradient:
-        return _differentiable(shape, a, b, to)
+        result = _differentiable(shape, a, b, to)
+        own = None if key is None else _ready.get((*key[:7], to.out_dtype, *key[8:]))  # of the forward
+        if own is not None:
+            _ready[key] = own
+        return result
     return _product(shape, a, b, to, key)
 
 
@@ -279,6 +286,60 @@ class _Matmul:
 
 
 _differentiated_matmul = in_both_forms("matmul", _Matmul)
+
+
+class _Known(torch.autograd.Function):  # type: ignore[misc]
+    """The same of a call like an earlier one. `words` of the call: the key of its product, those of the gradients' products, once
+    they are known, whether there is a bias, and the type of the residual."""
+
+    @staticmethod
+    def forward(ctx: Any, call: Call, *tensors: Any) -> Any:
+        ctx.call = call
+        ctx.save_for_backward(*tensors[:2])
+        plan, packed, ways, shape = call.forward
+        result = plan(*[x if way is None else x.as_strided(*way) for x, way in zip(tensors, ways)], scalars=packed)  # noqa: B905
+        return result if shape is None else result.view(shape)
+
+    @staticmethod
+    def backward(ctx: Any, dy: Any) -> Any:
+        a, b = ctx.saved_tensors
+        has_bias, of_residual, alpha, batched, keys = ctx.call.words
+        half = dy if dy.dtype == a.dtype else dy.to(a.dtype)
+        needed, known = ctx.needs_input_grad, is_as_bound(half)
+        da = db = None
+        if needed[1]:
+            da = _product_again(keys if known else None, "a", half, b.mT, alpha)
+        if needed[2]:
+            left, right = (a, half) if batched or a.dim() == 2 else (a.flatten(0, -2), half.flatten(0, -2))
+            db = _product_again(keys if known else None, "b", left.mT, right, alpha)
+        more = []
+        if has_bias:
+            more.append(dy.flatten(0, -2).sum(0).to(a.dtype) if needed[3] else None)
+        if of_residual is not None:
+            more.append(dy.to(of_residual) if needed[-1] else None)
+        return None, da, db, *more
+
+
+def _product_again(keys: dict[str, Any] | None, name: str, a: Any, b: Any, alpha: float) -> Any:
+    """The product that is the gradient of factor `name`; what it is of has the same shapes and strides each time."""
+    if keys is None:
+        return matmul(a, b, None, None, None, None, False, alpha)
+    key = keys.get(name)
+    if key is None:
+        key = keys[name] = (a.shape, b.shape, a.stride(), b.stride(), a.dtype, b.dtype, None, None, False, alpha)
+    result = again(_ready, key, (a, b))
+    return matmul(a, b, None, None, None, None, False, alpha) if result is None else result
+
+
+def _differentiated_again(key: Any, tensors: Sequence[Any]) -> Any:
+    call = _calls.get(key)
+    if call is None:
+        has_bias = len(key) > 10 and key[10]
+        of_residual = tensors[-1].dtype if len(tensors) > (3 if has_bias else 2) else None
+        batched = tensors[1].dim() > 2
+        words: tuple[Any, ...] = (has_bias, of_residual, key[9], batched, {})
+        call = _calls[key] = Call(_Known, _ready[key], tuple, tuple, words)
+    return call(*tensors)
 
 
 __all__ = ["matmul"]
