@@ -137,7 +137,7 @@ class ReducedLoss(torch.autograd.Function):  # type: ignore[misc]
         plan, packed = call.words
         total, factor = plan(losses, target, scalars=packed)
         ctx.save_for_backward(logits, target, factor)
-        return total.view(())
+        return total.squeeze_(0)
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:

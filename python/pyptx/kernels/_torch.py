@@ -6,6 +6,7 @@ for each row length, as for many rows, so that a graph serves any number of them
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -23,7 +24,7 @@ from ._differentiated import in_both_forms, once
 from ._known import Call, Gated, Norm, ReducedLoss, Softmax, Step
 from ._library import Has, alignment_of, chosen, is_flat, kernel_of, sizes_of
 from ._loss import Loss, loss_of
-from ._mean import MOST_ROWS, reduced_losses
+from ._mean import MOST_ROWS, counted, reduced_losses
 
 register_operators()
 
@@ -494,7 +495,7 @@ def cross_entropy(logits: Any, target: Any, ignore_index: Any, smoothing: Any, z
             if known[2] is not None and (total := _again(key, (logits, target), _call_of_loss)) is not None:
                 return total
         elif known is not None and (losses := _again(key, (logits, target))) is not None:
-            return losses if known[2] is None else known[2](losses, target, scalars=known[3]).view(())
+            return losses if known[2] is None else known[2](losses, target, scalars=known[3]).squeeze_(0)
     loss = loss_of("cross_entropy", ignore_index, smoothing, z_loss)
     _checks.require_classes(logits, target, reduction, target.dtype in _CLASSES)
     matrix, classes = _rows("cross_entropy", "logits", logits, logits.shape[-1]), target.reshape(-1)
@@ -529,13 +530,27 @@ def _reduction_of(shape: Any, dtype: Any, loss: Loss, reduction: str, has_factor
     return plan, packed
 
 
-def _is_reduced_at_once(losses: Any, target: Any) -> bool:
-    return not _is_compiling() and type(losses) in _PLAIN and 0 < losses.numel() <= MOST_ROWS and losses.shape == target.shape
+def is_reduced_at_once(target: Any) -> bool:
+    """Whether a sum or a mean of so many losses is one launch."""
+    return not _is_compiling() and type(target) in _PLAIN and 0 < target.numel() <= MOST_ROWS
+
+
+def scale_of(loss: Loss, target: Any, reduction: str) -> tuple[Any, Any]:
+    """The gradient of each loss where that of their sum or mean is 1, as two numbers, [1]: 1, and what a loss counts with."""
+    plan, packed = _counting_of(target.shape, target.dtype, loss.ignore_index, reduction == "mean")
+    return tuple(plan(target.contiguous(), scalars=packed))
+
+
+@functools.cache
+def _counting_of(shape: Any, dtype: Any, ignore_index: int, is_mean: bool) -> Step:
+    kernel = counted(len(shape), dtype == torch.int32, is_mean)
+    plan, packed = kernel._bind({"M": math.prod(shape), "ignore_index": ignore_index})
+    return plan, packed
 
 
 def reduced(losses: Any, target: Any, loss: Loss, reduction: str) -> Any:
     """The sum of losses that need no gradient, or their mean over the rows that count; of few rows in one launch."""
-    if _is_reduced_at_once(losses, target):
+    if is_reduced_at_once(target) and type(losses) in _PLAIN and losses.shape == target.shape:
         plan, packed = _reduction_of(target.shape, target.dtype, loss, reduction)
         return plan(losses, target.contiguous(), scalars=packed).view(())
     return losses.sum() if reduction == "sum" else losses.sum() / (target != loss.ignore_index).sum()
@@ -595,9 +610,11 @@ def _call_of_loss(key: Any, known: Any) -> Call:
 
 
 def losses_of(loss: Loss, logits: Any, target: Any, scale: Any = None, in_place: bool = False) -> Any:
-    """The loss of each row; with the gradients of the losses, `scale`, also that of the logits, where they lie if `in_place`."""
-    vectors = [target] if scale is None else [target, scale]
-    has = loss.words(scale is not None, in_place, target.dtype == torch.int32)
+    """The loss of each row; with the gradients of the losses, `scale`, also that of the logits, where they lie if `in_place`. Two
+    numbers, [1] each, are those of all losses, multiplied."""
+    given = isinstance(scale, tuple)
+    vectors = [target] if scale is None else [target, *scale] if given else [target, scale]
+    has = loss.words(scale is not None, in_place, target.dtype == torch.int32, given)
     return launch("cross_entropy", has, [logits], vectors, _scalars_of(loss))
 
 

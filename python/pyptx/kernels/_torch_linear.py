@@ -17,7 +17,19 @@ from ._differentiated import in_both_forms, once
 from ._linear import require_linear, rows_of_chunk
 from ._loss import Loss, loss_of
 from ._products import shape_of
-from ._torch import _CLASSES, _is_compiling, _needs_gradient, _place, cross_entropy, launch, losses_of, reduced
+from ._torch import (
+    _CLASSES,
+    _PLAIN,
+    _is_compiling,
+    _needs_gradient,
+    _place,
+    cross_entropy,
+    is_reduced_at_once,
+    launch,
+    losses_of,
+    reduced,
+    scale_of,
+)
 from ._torch_matmul import _HALVES, Epilogue, _product, matmul
 
 Wanted = tuple[bool, bool, bool]  # the gradients of x, weight, bias
@@ -95,12 +107,17 @@ def _gradients(
     losses, of_x, of_weight, of_bias = [], [], None, None
     chunks = _chunks(x.shape[0], chunk)
     for begin, end in chunks:
-        rows, is_last = x[begin:end], end == chunks[-1][1]
-        each, logits = losses_of(loss, _logits(rows, weight, bias), target[begin:end], scale[begin:end], in_place=True)
+        rows, classes, of_losses, is_last = x, target, scale, end == chunks[-1][1]
+        if len(chunks) > 1:
+            rows, classes = x[begin:end], target[begin:end]
+            of_losses = scale if isinstance(scale, tuple) else scale[begin:end]
+        each, logits = losses_of(loss, _logits(rows, weight, bias), classes, of_losses, in_place=True)
         losses.append(each)
-        if wanted[0]:
-            of_x.append(_product(shape_of(logits.shape, weight.shape), logits, weight, Epilogue(out_dtype=out_dtype)))
-        if wanted[1]:
+        if wanted[0]:  # `matmul`: perhaps a call like an earlier one
+            of_x.append(matmul(logits, weight, None, None, None, out_dtype))
+        if wanted[1] and len(chunks) == 1:
+            of_weight = matmul(logits.mT, rows, None, None, None, out_dtype)
+        elif wanted[1]:
             # Sums of chunks are f32; the last one rounds them.
             across, out = logits.mT, out_dtype if is_last else torch.float32
             of_weight = _product(shape_of(across.shape, rows.shape), across, rows, Epilogue(residual=of_weight, out_dtype=out))
@@ -146,10 +163,15 @@ class _Total:
 
     @staticmethod
     def forward(loss: Loss, chunk: int, wanted: Wanted, mean: bool, x: Any, weight: Any, bias: Any, target: Any) -> Any:
-        scale = torch.ones(target.shape, dtype=torch.float32, device=x.device)
-        counts = (target != loss.ignore_index).sum() if mean else 1
         # Of f16, gradients that were divided before they are summed would fall below its least number.
         late = x.dtype == torch.float16
+        if not late and type(x) in _PLAIN and is_reduced_at_once(target):
+            reduction = "mean" if mean else "sum"
+            scale = scale_of(loss, target, reduction)
+            losses, *found = _gradients(loss, chunk, wanted, x, weight, bias, target, scale, x.dtype)
+            return reduced(losses, target, loss, reduction), None, *found
+        scale = torch.ones(target.shape, dtype=torch.float32, device=x.device)
+        counts = (target != loss.ignore_index).sum() if mean else 1
         if mean and not late:
             scale = scale / counts
         losses, *found = _gradients(loss, chunk, wanted, x, weight, bias, target, scale, torch.float32 if late else x.dtype)
