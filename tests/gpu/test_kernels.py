@@ -203,7 +203,7 @@ def test_linear_cross_entropy(rows: int, k: int, classes: int, chunk: int | None
 @pytest.mark.parametrize("columns", [7, 1000, 50257, 128256, 201088, 262144])
 def test_cross_entropy_in_place(columns: int) -> None:
     from pyptx.kernels._loss import Loss
-    from pyptx.kernels._torch import losses_of
+    from pyptx.kernels._torch_loss import losses_of
 
     logits, target = drawn(37, columns) * 3, torch.randint(0, columns, (37,), device="cuda", dtype=torch.int32)
     target[5] = -100

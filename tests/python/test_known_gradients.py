@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from pyptx import executor, kernels  # noqa: E402
-from pyptx.kernels import _known, _torch  # noqa: E402
+from pyptx.kernels import _known, _torch, _torch_launch, _torch_loss  # noqa: E402
 
 functional = torch.nn.functional
 ROWS = {"matrix": (6, 96), "batch": (2, 3, 96), "odd": (5, 33)}
@@ -90,8 +90,8 @@ def test_later_calls_launch_what_is_known(name: str, monkeypatch: pytest.MonkeyP
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("looked up once more")
 
-    monkeypatch.setattr(_torch, "launch", refuse)
-    monkeypatch.setattr(_torch, "chosen", refuse)
+    for module, name in ((_torch, "launch"), (_torch_loss, "launch"), (_torch_launch, "launch"), (_torch_launch, "chosen")):
+        monkeypatch.setattr(module, name, refuse)
     result = own()
     torch.autograd.grad(result, leaves, torch.ones_like(result))
 
@@ -173,7 +173,7 @@ def test_what_is_known_holds_no_tensor() -> None:
     for _ in range(3):
         y = kernels.layer_norm(x, w)
         torch.autograd.grad(y, (x, w), torch.ones_like(y))
-    assert any(isinstance(call, _known.Call) for call in _torch._calls.values())
+    assert any(isinstance(call, _known.Call) for call in _torch_launch._calls.values())
     gone = [weakref.ref(x), weakref.ref(y)]
     del x, y, w
     gc.collect()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ._torch import _PLAIN, _is_compiling, _place
+from ._torch_launch import _PLAIN, _is_compiling, _place
 
 _FARTHEST = 1 << 39  # bytes from a row to the next, or a matrix; a descriptor takes less than 2^40
 _MOST_READY = 4096  # of a program whose sizes never end

@@ -12,8 +12,8 @@ from . import _tuned
 from ._differentiated import in_both_forms, once
 from ._grouped import RAGGED, mean_rows, padding_of_groups, shape_of_gradient, shape_of_groups, words_of_groups
 from ._products import Shape, chosen_product, sizes_apart, sizes_of_product
-from ._torch import _is_compiling, _needs_gradient
 from ._torch_factors import Ready, again, aligned, factor_of, keep
+from ._torch_launch import _is_compiling, _needs_gradient
 from ._torch_matmul import _HALVES, _OUTPUTS, _activations, _number_under_dynamo, _padded, rows_like
 
 _ready: Ready = {}  # plans of calls like earlier ones

@@ -17,19 +17,8 @@ from ._differentiated import in_both_forms, once
 from ._linear import require_linear, rows_of_chunk
 from ._loss import Loss, loss_of
 from ._products import shape_of
-from ._torch import (
-    _CLASSES,
-    _PLAIN,
-    _is_compiling,
-    _needs_gradient,
-    _place,
-    cross_entropy,
-    is_reduced_at_once,
-    launch,
-    losses_of,
-    reduced,
-    scale_of,
-)
+from ._torch_launch import _PLAIN, _is_compiling, _needs_gradient, _place, launch
+from ._torch_loss import _CLASSES, cross_entropy, is_reduced_at_once, losses_of, reduced, scale_of
 from ._torch_matmul import _HALVES, Epilogue, _product, matmul
 
 Wanted = tuple[bool, bool, bool]  # the gradients of x, weight, bias

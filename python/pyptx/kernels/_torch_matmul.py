@@ -30,9 +30,9 @@ from ._products import (
     sizes_apart,
     sizes_of_product,
 )  # fmt: skip
-from ._torch import _PLAIN, _is_compiling, _needs_gradient, _place
 from ._torch import gated as gated_halves
 from ._torch_factors import Factor, Ready, again, aligned, factor_of, keep
+from ._torch_launch import _PLAIN, _is_compiling, _needs_gradient, _place
 
 _HALVES = {torch.float16: "float16", torch.bfloat16: "bfloat16"}
 _OUTPUTS = {**_HALVES, torch.float32: "float32"}

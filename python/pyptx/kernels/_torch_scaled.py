@@ -11,8 +11,8 @@ from ..torch_support.dynamo import call_number_under_dynamo
 from . import _tuned
 from ._products import chosen_product, require_epilogue, shape_of, sizes_apart, sizes_of_product
 from ._scaled import FLOAT8, padding_of_float8, require_float8, scaling_of, words_of
-from ._torch import _is_compiling, _needs_gradient
 from ._torch_factors import Factor, Ready, again, aligned, factor_of, keep
+from ._torch_launch import _is_compiling, _needs_gradient
 from ._torch_matmul import _OUTPUTS, _activations, _number_under_dynamo, rows_like
 
 _ready: Ready = {}  # plans of calls like earlier ones
