@@ -10,10 +10,10 @@ raise; nothing falls back to another library.
 """
 
 # From the top down: _torch and _torch_loss, with _differentiated, gradients also inside torch.func, and _known, those of calls
-# like earlier ones; _torch_launch, how they launch; _arrays, of numpy and JAX, with _jax, the rules of gradients; _runs; _library,
-# recipes; _tuned, which is taken, with _tune and _tuning; _checks. Matrix products: _torch_matmul, _matmul with _jax_matmul, the
-# same for _scaled and _grouped; _torch_factors, how torch's lie, _product_runs; _products, recipes and shapes. Losses:
-# _torch_linear, _linear with _jax_linear, _linear_runs; _mean, _loss.
+# like earlier ones; _torch_launch, how they launch; _arrays, of numpy and JAX, with _jax, the rules of gradients; _runs;
+# _library, recipes; _tuned, which is taken, with _tune and _tuning; _checks. Matrix products: _torch_matmul, _matmul with
+# _jax_matmul, the same for _scaled and _grouped; _torch_factors, how torch's lie, _product_runs; _products, recipes and shapes.
+# Losses: _torch_linear, _linear with _jax_linear, _linear_runs; _mean, _loss.
 
 from __future__ import annotations
 
