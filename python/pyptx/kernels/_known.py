@@ -85,16 +85,16 @@ class Norm(torch.autograd.Function):  # type: ignore[misc]
         return (None, dx, dx, *vectors) if has_residual else (None, dx, *vectors)
 
 
-class Softmax(torch.autograd.Function):  # type: ignore[misc]
-    """Saves the result."""
+class Rows(torch.autograd.Function):  # type: ignore[misc]
+    """One launch forward, one backward. `words`: whether that is of the result, not of what it was made of."""
 
     @staticmethod
-    def forward(ctx: Any, call: Call, x: Any) -> Any:
+    def forward(ctx: Any, call: Call, *tensors: Any) -> Any:
         ctx.call = call
         plan, packed = call.forward
-        y = plan(x, scalars=packed)
-        ctx.save_for_backward(y)
-        return y
+        result = plan(*tensors, scalars=packed)
+        ctx.save_for_backward(*((result,) if call.words else tensors))
+        return result
 
     @staticmethod
     def backward(ctx: Any, dy: Any) -> Any:
@@ -102,27 +102,8 @@ class Softmax(torch.autograd.Function):  # type: ignore[misc]
         if not is_as_bound(dy):
             return call.otherwise(ctx, dy)
         ((plan, packed),) = call.backward_steps()
-        return None, plan(dy, *ctx.saved_tensors, scalars=packed)
-
-
-class Gated(torch.autograd.Function):  # type: ignore[misc]
-    """Saves both factors."""
-
-    @staticmethod
-    def forward(ctx: Any, call: Call, gate: Any, up: Any) -> Any:
-        ctx.call = call
-        ctx.save_for_backward(gate, up)
-        plan, packed = call.forward
-        return plan(gate, up, scalars=packed)
-
-    @staticmethod
-    def backward(ctx: Any, dy: Any) -> Any:
-        call = ctx.call
-        if not is_as_bound(dy):
-            return call.otherwise(ctx, dy)
-        ((plan, packed),) = call.backward_steps()
-        dgate, dup = plan(dy, *ctx.saved_tensors, scalars=packed)
-        return None, dgate, dup
+        found = plan(dy, *ctx.saved_tensors, scalars=packed)
+        return (None, found) if call.words else (None, *found)
 
 
 class ReducedLoss(torch.autograd.Function):  # type: ignore[misc]
@@ -149,4 +130,4 @@ class ReducedLoss(torch.autograd.Function):  # type: ignore[misc]
         return None, plan(logits, target, gradient.view(1), factor, scalars=packed)[1], None
 
 
-__all__ = ["Call", "Gated", "Norm", "ReducedLoss", "Softmax", "Step", "is_as_bound"]
+__all__ = ["Call", "Norm", "ReducedLoss", "Rows", "Step", "is_as_bound"]

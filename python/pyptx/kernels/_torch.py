@@ -11,7 +11,7 @@ import torch
 from .. import _ptx
 from . import _checks
 from ._differentiated import in_both_forms, once
-from ._known import Call, Gated, Norm, Softmax, Step
+from ._known import Call, Norm, Rows, Step
 from ._library import Has
 from ._torch_launch import (
     _PLAIN,
@@ -218,7 +218,7 @@ def _call_of_softmax(key: Any, known: Any) -> Call:
         matrices = [each.reshape(-1, shape[-1]) for each in (_row_by_row(dy), *ctx.saved_tensors)]
         return None, launch(f"{operation}_backward", (), matrices, ()).view(shape)
 
-    return Call(Softmax, known[:2], lambda: (_step(f"{operation}_backward", (), shape, dtype)[0],), otherwise)
+    return Call(Rows, known[:2], lambda: (_step(f"{operation}_backward", (), shape, dtype)[0],), otherwise, True)
 
 
 # -- gated products
@@ -296,7 +296,7 @@ def _call_of_gated(key: Any, known: Any) -> Call:
         dgate, dup = launch(f"{operation}_backward", (), matrices, ())
         return None, dgate.view(shape), dup.view(shape)
 
-    return Call(Gated, known[:2], lambda: (_step(f"{operation}_backward", (), shape, dtype)[0],), otherwise)
+    return Call(Rows, known[:2], lambda: (_step(f"{operation}_backward", (), shape, dtype)[0],), otherwise, False)
 
 
 __all__ = ["cross_entropy", "cross_entropy_and_gradient", "gated", "norm", "softmax"]

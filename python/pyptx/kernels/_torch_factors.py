@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ._torch_launch import _PLAIN, _is_compiling, _place
+from ._torch_launch import _PLAIN, _is_compiling, _place, plainly
 
 _FARTHEST = 1 << 39  # bytes from a row to the next, or a matrix; a descriptor takes less than 2^40
 _MOST_READY = 4096  # of a program whose sizes never end
@@ -136,23 +136,9 @@ def again(
         known = ready.get(key)
     except TypeError:  # sizes that torch.export leaves open: the checks behind this say so
         return None
-    if known is None:
+    if known is None or (needs_gradient := plainly(tensors if out is None else (*tensors, out), False)) is None:
         return None
-    needs_gradient, places = False, 0
-    try:
-        for x in tensors:
-            if type(x) not in _PLAIN:
-                return None
-            if x.requires_grad:
-                needs_gradient = True
-            places |= x.data_ptr()
-        if out is not None:
-            if type(out) not in _PLAIN or out.requires_grad:
-                return None
-            places |= out.data_ptr()
-    except RuntimeError:  # inside torch.func
-        return None
-    if places & 15:
+    if out is not None and out.requires_grad:
         return None
     if needs_gradient and torch.is_grad_enabled():
         if differentiated is None or torch._C._are_functorch_transforms_active():

@@ -66,6 +66,22 @@ _MOST_READY = 4096  # of a program whose sizes never end
 _tuned.plans.extend([_plans, _ready, _calls])
 
 
+def plainly(tensors: Sequence[Any], in_one_piece: bool) -> bool | None:
+    """Of plain tensors, 16 bytes aligned, whether one of them needs a gradient; None where they are others, or inside torch.func,
+    or lie in pieces."""
+    needs_gradient, places = False, 0
+    try:
+        for x in tensors:
+            if type(x) not in _PLAIN or (in_one_piece and not x.is_contiguous()):
+                return None
+            if x.requires_grad:
+                needs_gradient = True
+            places |= x.data_ptr()
+    except RuntimeError:  # inside torch.func
+        return None
+    return None if places & 15 else needs_gradient
+
+
 def _again(key: Any, tensors: Sequence[Any], call_of: Callable[[Any, Any], Call] | None = None) -> Any:
     """A call like an earlier one; None where it is not. `call_of` makes what a call is that torch differentiates, of the key and
     what is known of the call without."""
@@ -73,21 +89,9 @@ def _again(key: Any, tensors: Sequence[Any], call_of: Callable[[Any, Any], Call]
         known = _ready.get(key)
     except TypeError:  # sizes that torch.export leaves open: the checks behind this say so
         return None
-    if known is None:
+    if known is None or (needs_gradient := plainly(tensors, True)) is None:
         return None
-    places, differentiated = 0, False
-    try:
-        for x in tensors:
-            if type(x) not in _PLAIN or not x.is_contiguous():
-                return None
-            if x.requires_grad:
-                differentiated = True
-            places |= x.data_ptr()
-    except RuntimeError:  # inside torch.func
-        return None
-    if places & 15:
-        return None
-    if not differentiated or not torch.is_grad_enabled():
+    if not needs_gradient or not torch.is_grad_enabled():
         return known[0](*tensors, scalars=known[1])
     if call_of is None or torch._C._are_functorch_transforms_active():
         return None
