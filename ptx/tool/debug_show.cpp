@@ -5,7 +5,6 @@
 #include <span>
 
 #include "ptx/isa/isa.hpp"
-#include "ptx/layout/layout.hpp"
 #include "ptx/tool/elements.hpp"
 
 namespace ptx::tool {
