@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -23,6 +24,39 @@ def short(value: object, most: int = 80) -> str:
     except Exception:
         text = object.__repr__(value)
     return text if len(text) <= most else text[: most - 3] + "…"
+
+
+def keywords_of(function: Any) -> frozenset[str] | None:
+    """The names of the keywords that a kernel or another function takes; None where it takes any."""
+    function = getattr(function, "forward_kernel", function)  # of a differentiable one: what it is called with
+    declared = getattr(function, "_declared", None)
+    if declared is not None:
+        return frozenset([*declared.template, *declared.dims, *(name for _, name in declared.raw_params)])
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # of a builtin, which says nothing of itself
+        return frozenset()
+    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters):
+        return None
+    own = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)  # the latter are inputs, without a default
+    return frozenset(
+        each.name for each in parameters if each.kind in own and (each.kind is own[0] or each.default is not each.empty)
+    )
+
+
+def gradients_of_inputs(given: Any, wanted: int, inputs: int, backward: str) -> tuple[Any, ...]:
+    """What a backward kernel gave, as one gradient for each of the first `wanted` inputs. Behind them there may be None, for
+    inputs that need none."""
+    gradients = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+    if wanted > inputs:
+        raise ValueError(f"num_grad_inputs is {wanted}; the call has {inputs} inputs")
+    more = [each for each in gradients[wanted:] if each is not None]
+    if len(gradients) < wanted or len(gradients) > inputs or more:
+        raise ValueError(
+            f"the backward kernel gives {len(gradients)} gradients; {wanted} inputs need one. `{backward}` returns one for each "
+            "of the first `num_grad_inputs` inputs of the forward kernel (all, where none are named), and nothing for its outputs"
+        )
+    return gradients[:wanted]
 
 
 def is_int(value: Any) -> bool:
