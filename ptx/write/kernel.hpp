@@ -432,7 +432,7 @@ class Kernel : public Body {
 
  private:
   friend class Module;
-  void declare(const TensorSpec& spec, std::vector<Tile>& tiles, SourceLocation at);
+  void declare(const TensorSpec& spec, std::span<const TensorMapSpec> maps, std::vector<Tile>& tiles, SourceLocation at);
   void launch(KernelSpec& spec, SourceLocation at);
   Expected<ir::Module> finish();
   Reg<Type::b64> global_ptr(const write::Name& name) {

@@ -228,19 +228,23 @@ void bind_tensor(nb::module_& m) {
       .dunder("__repr__(self) -> str", [](const TmaDescriptorHandle& h) { return cat("TmaDescriptorHandle(", h.name, ')'); });
   tensor
       .constructor(
-          "(name: str, shape: tuple[int, ...] | None = None, dtype: PtxType | None = None, layout: Layout | None = None)",
-          [](TensorSpec* self, std::string name, nb::object shape, nb::object dtype, nb::object layout) {
-            new (self) TensorSpec{std::move(name), std::move(shape), std::move(dtype), std::move(layout)};
+          "(name: str, shape: tuple[int, ...] | None = None, dtype: PtxType | None = None, layout: Layout | None = None, "
+          "box_bytes: int | None = None)",
+          [](TensorSpec* self, std::string name, nb::object shape, nb::object dtype, nb::object layout,
+             std::optional<std::uint64_t> box_bytes) {
+            new (self) TensorSpec{std::move(name), std::move(shape), std::move(dtype), std::move(layout), box_bytes};
           })
       .field<&TensorSpec::name>("name -> str")
       .field<&TensorSpec::shape>("shape -> tuple[int, ...] | None", "The sizes, once all are known.")
       .field<&TensorSpec::dtype>("dtype -> PtxType | None")
       .field<&TensorSpec::layout>("layout -> Layout | None")
+      .field<&TensorSpec::box_bytes>("box_bytes -> int | None", "What one copy by its TMA descriptor takes of shared memory.")
       .def(
           "tma_desc",
           [descriptor](Self<TensorSpec> self) {
             Trace* trace = Trace::active();
             if (trace == nullptr) return nb::cast(TmaDescriptorHandle{nb::borrow(self.object), descriptor(*self)});
+            if (self->box_bytes) trace->builder().set_box_bytes(self->name, *self->box_bytes);
             nb::object& reg = trace->tma_desc(self->name);
             if (!reg.is_valid()) reg = make_reg(*trace, unwrap(trace->builder().tma_desc(self->name, trace->where())));
             return reg;
