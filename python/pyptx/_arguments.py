@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -26,8 +25,10 @@ def short(value: object, most: int = 80) -> str:
     return text if len(text) <= most else text[: most - 3] + "…"
 
 
-def keywords_of(function: Any) -> frozenset[str] | None:
+def keywords_taken(function: Any) -> frozenset[str] | None:
     """The names of the keywords that a kernel or another function takes; None where it takes any."""
+    import inspect  # which takes its time
+
     function = getattr(function, "forward_kernel", function)  # of a differentiable one: what it is called with
     declared = getattr(function, "_declared", None)
     if declared is not None:
@@ -45,16 +46,15 @@ def keywords_of(function: Any) -> frozenset[str] | None:
 
 
 def gradients_of_inputs(given: Any, wanted: int, inputs: int, backward: str) -> tuple[Any, ...]:
-    """What a backward kernel gave, as one gradient for each of the first `wanted` inputs. Behind them there may be None, for
-    inputs that need none."""
+    """What a backward kernel gave, as one gradient for each of the first `wanted` inputs. It may give those of other inputs, too,
+    which nobody asked for, but none of what is no input."""
     gradients = tuple(given) if isinstance(given, (tuple, list)) else (given,)
     if wanted > inputs:
         raise ValueError(f"num_grad_inputs is {wanted}; the call has {inputs} inputs")
-    more = [each for each in gradients[wanted:] if each is not None]
-    if len(gradients) < wanted or len(gradients) > inputs or more:
+    if not wanted <= len(gradients) <= inputs:
         raise ValueError(
-            f"the backward kernel gives {len(gradients)} gradients; {wanted} inputs need one. `{backward}` returns one for each "
-            "of the first `num_grad_inputs` inputs of the forward kernel (all, where none are named), and nothing for its outputs"
+            f"the backward kernel gives {len(gradients)} gradients; {wanted} inputs need one: `{backward}` returns one for each "
+            "of the first `num_grad_inputs` inputs of the forward kernel, of all where no number is given"
         )
     return gradients[:wanted]
 

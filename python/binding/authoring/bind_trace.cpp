@@ -206,6 +206,15 @@ void bind_module(nb::module_& m) {
       });
 }
 
+// What comes first to the mind of who knows numpy.
+[[noreturn]] void no_elements(const TensorSpec& tensor) {
+  raise(Kind::bad_operator,
+        cat('`', tensor.name, "` is a tensor of the kernel's signature: it has no elements while the body is traced"),
+        authors_line(),
+        cat("the kernel reads and writes them by their addresses: `(x,) = ptx.global_ptrs(", tensor.name,
+            ")`, then `ptx.inst.ld.global_.f32(value, ptx.addr(x + 4 * i))`"));
+}
+
 void bind_tensor(nb::module_& m) {
   Class<TensorSpec> tensor(m, "TensorSpec",
                            "A tensor of the kernel's signature, as its body sees it: a name, and what is known of its shape.");
@@ -252,6 +261,8 @@ void bind_tensor(nb::module_& m) {
           nb::sig("def tma_desc(self) -> typing.Any"),
           "The address of the tensor's TMA descriptor, in a register that is loaded at the kernel's start; outside a kernel the "
           "name it will have.")
+      .def("__getitem__", [](const TensorSpec& t, nb::handle /*key*/) { no_elements(t); })
+      .def("__setitem__", [](const TensorSpec& t, nb::handle /*key*/, nb::handle /*value*/) { no_elements(t); })
       .dunder("__repr__(self) -> str",
               [](const TensorSpec& t) { return nb::str("TensorSpec({}, shape={}, dtype={})").format(t.name, t.shape, t.dtype); });
 }

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-from .._arguments import gradients_of_inputs, keywords_of
+from .._arguments import gradients_of_inputs, keywords_taken
 from ..errors import from_diagnostic
 from .sharding import all_varying
 
@@ -69,7 +69,7 @@ def differentiable_kernel_jax(
     def signature(values: Any) -> _Signature:
         return _Signature((jax.numpy.shape(x), jax.numpy.result_type(x)) for x in values)
 
-    of_backward, backward_name = keywords_of(backward_kernel), getattr(backward_kernel, "__name__", "backward")
+    of_backward, backward_name = keywords_taken(backward_kernel), getattr(backward_kernel, "__name__", "backward")
 
     def run(keywords: dict[str, Any], *inputs: Any) -> Any:
         return forward_kernel(*inputs, **keywords)

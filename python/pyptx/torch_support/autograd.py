@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _ptx
-from .._arguments import gradients_of_inputs, keywords_of
+from .._arguments import gradients_of_inputs, keywords_taken
 from ..errors import PtxError
 from . import state
 from .operators import register_operators
@@ -38,7 +38,7 @@ def differentiable_kernel(
 
     name = getattr(forward_kernel, "__name__", "kernel")
     backward_name = getattr(backward_kernel, "__name__", "backward")
-    of_backward = keywords_of(backward_kernel)
+    of_backward = keywords_taken(backward_kernel)
 
     def saved(inputs: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(inputs if save_for_backward is None else (inputs[i] for i in save_for_backward))
