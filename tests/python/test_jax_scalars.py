@@ -165,7 +165,7 @@ def test_a_fault_is_at_the_authors_line(how):
         ptx.ret()
 
     line = reads_beyond.__wrapped__.__code__.co_firstlineno + 4
-    with pytest.raises(jax.errors.JaxRuntimeError, match="loads 4 bytes at .* past the end of") as fault:
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"loads 4 bytes at .* past the end of") as fault:
         if how == "under jit":
             jax.block_until_ready(jax.jit(lambda x, n: reads_beyond(x, n=n))(X, jnp.uint32(3)))
         else:
