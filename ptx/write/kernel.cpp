@@ -157,6 +157,18 @@ void Kernel::declare(const TensorSpec& spec, std::span<const TensorMapSpec> maps
   keep(builder_->param(pointer, spec.name, at));
 }
 
+Expected<write::Reg> Kernel::descriptor_of(const write::Name& tensor) {
+  const std::vector<std::string>& tensors = boundary_->tensor_names;
+  // a text that others launch names its tensors by their descriptors alone
+  if (tensors.empty() || std::find(tensors.begin(), tensors.end(), tensor.text) != tensors.end())
+    return builder_->tma_desc(tensor.text, tensor.at);
+  Diagnostic d = diagnose(
+      Kind::undefined_symbol,
+      cat("kernel `", boundary_->name, "` has no tensor `", tensor.text, "`, whose TMA descriptor is asked for"), tensor.at);
+  d.hint(cat("its tensors are ", list_choices(tensors, 8)));
+  return Unexpected{std::move(d)};
+}
+
 write::RegArray Body::registers(Type type, std::int64_t count, std::string_view name, SourceLocation at) {
   constexpr std::int64_t most = 1 << 16;
   if (count >= 1 && count <= most) {
