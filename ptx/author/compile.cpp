@@ -70,11 +70,12 @@ Expected<void> check_launch(const ir::Module& module, const Boundary& boundary, 
 }  // namespace
 
 Expected<Compiled> compile(Kernel kernel, std::vector<launch::Scalar> scalars) {  // NOLINT(performance-unnecessary-value-param)
-  auto module = kernel.module();
+  const SourceLocation declared = kernel.boundary().where;
+  auto module = placed(kernel.module(), declared);
   if (!module) return Unexpected{std::move(module).error()};
   if (auto wrong = author::wrong_section(*module)) return Unexpected{std::move(*wrong)};
   if (auto whole = check_launch(*module, kernel.boundary(), scalars.size()); !whole) return Unexpected{std::move(whole).error()};
-  return compile(std::move(*module), options_of(kernel.boundary(), std::move(scalars)));
+  return placed(compile(std::move(*module), options_of(kernel.boundary(), std::move(scalars))), declared);
 }
 
 Expected<Compiled> compile(const KernelSpec& spec, const KernelBody& body, std::vector<launch::Scalar> scalars,

@@ -38,6 +38,36 @@ TEST(Compile, takes_a_kernel_with_its_boundary) {
   EXPECT_EQ(compile(std::move(broken)).error().kind, Kind::undefined_label);
 }
 
+TEST(Compile, errors_of_calls_and_declarations_have_a_line) {
+  const auto kernel = compile(twice({64}, 2));
+  ASSERT_TRUE(kernel) << render(kernel.error());
+  std::vector<float> y(64);
+  const auto ran = kernel->run(cpu(), {std::vector<int>(64)}, {y});
+  EXPECT_EQ(ran.error().where, (SourceLocation{__FILE__, __LINE__ - 1}));
+
+  Kernel named({.name = "größe", .in_specs = {{"X", {64}, f32}}, .grid = 1});
+  const auto line = static_cast<std::uint32_t>(__LINE__ - 1);
+  named << inst.ret();
+  EXPECT_EQ(compile(std::move(named)).error().where, (SourceLocation{__FILE__, line}));
+  Kernel wide({.name = "wide", .in_specs = {{"X", {64}, f32}}, .grid = 1, .block = 2048});
+  wide << inst.ret();
+  EXPECT_EQ(compile(std::move(wide)).error().where, (SourceLocation{__FILE__, line + 4}));
+}
+
+TEST(Compile, a_descriptor_is_of_a_tensor) {
+  Kernel k({.name = "k", .in_specs = {{"X", {64, 64}, f32}}, .grid = 1});
+  k.tma_desc("Z");
+  const auto line = static_cast<std::uint32_t>(__LINE__ - 1);
+  k << inst.ret();
+  const auto compiled = compile(std::move(k));
+  ASSERT_FALSE(compiled);
+  EXPECT_EQ(compiled.error().kind, Kind::undefined_symbol);
+  EXPECT_EQ(compiled.error().where, (SourceLocation{__FILE__, line}));
+  EXPECT_TRUE(says(compiled.error(), "kernel `k` has no tensor `Z`, whose TMA descriptor is asked for"))
+      << render(compiled.error());
+  EXPECT_TRUE(says(compiled.error(), "its tensors are `X`")) << render(compiled.error());
+}
+
 TEST(Compile, blocks_of_a_cluster_reach_each_other) {
   Kernel k({.name = "other",
             .in_specs = {{"X", {64}, u32}},

@@ -64,8 +64,8 @@ Expected<Compiled> Specialised::at(const Sizes& sizes) const {
   return state_->write(sizes);
 }
 
-Expected<void> Specialised::run(const Place& place, Arguments<In> inputs, Arguments<Out> outputs) const {
-  return state_->kernel->run(place, inputs, outputs, {});
+Expected<void> Specialised::run(const Place& place, Arguments<In> inputs, Arguments<Out> outputs, SourceLocation at) const {
+  return placed(state_->kernel->run(place, inputs, outputs, {}), at);
 }
 
 std::size_t Specialised::size() const {

@@ -25,7 +25,8 @@ class Specialised {
   /// argument_kind for a name that is no dimension, and those of `compile`.
   [[nodiscard]] Expected<Compiled> at(const Sizes& sizes) const;
   /// Runs the kernel for the sizes of the call's memory. Errors: those of Compiled::run and of at().
-  [[nodiscard]] Expected<void> run(const Place& place, Arguments<In> inputs, Arguments<Out> outputs) const;
+  [[nodiscard]] Expected<void> run(const Place& place, Arguments<In> inputs, Arguments<Out> outputs,
+                                   SourceLocation at = SourceLocation::current()) const;
   /// How many sets of sizes it was written for.
   [[nodiscard]] std::size_t size() const;
 

@@ -149,4 +149,13 @@ class [[nodiscard]] Expected<void> {
   std::optional<Unexpected> error_;
 };
 
+/// The same; an error without a place is now at this one.
+template <class T>
+Expected<T> placed(Expected<T> result, const SourceLocation& at) {
+  if (result || result.error().where.known()) return result;
+  Diagnostic error = std::move(result).error();
+  error.where = at;
+  return Unexpected{std::move(error)};
+}
+
 }  // namespace ptx

@@ -304,9 +304,14 @@ Expected<Match> match(const ModifierTree& dots, std::span<const Arg> args) {
     if (!best || miss->reached > best->reached) best = std::move(miss), best_form = &form(state.form);
   }
   constexpr std::size_t max_notes = 6;
-  for (const ModifierTree::State& state : dots.complete())
-    if (&form(state.form) != best_form && best->diagnostic.notes.size() < max_notes)
-      best->diagnostic.note(cat("or: ", form(state.form).syntax()));
+  std::vector<std::string> said = {best_form->syntax()};  // forms may be spelled alike, and differ in what fits
+  for (const ModifierTree::State& state : dots.complete()) {
+    std::string syntax = form(state.form).syntax();
+    if (best->diagnostic.notes.size() >= max_notes) break;
+    if (std::find(said.begin(), said.end(), syntax) != said.end()) continue;
+    best->diagnostic.note(cat("or: ", syntax));
+    said.push_back(std::move(syntax));
+  }
   return Unexpected{std::move(best->diagnostic)};
 }
 

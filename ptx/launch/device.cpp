@@ -137,6 +137,11 @@ bool KernelImage::prepared(int ordinal) const noexcept { return content_->device
 Diagnostics KernelImage::take_load_warnings() const { return content_->device.take_warnings(); }
 std::vector<cuda::Cubin> KernelImage::ready_cubins() const { return content_->device.cubins(); }
 
+std::vector<SourceLocation> KernelImage::places() const {
+  if (!content_->accepted) return {};
+  return places_of(content_->accepted->module(), *content_->listing);
+}
+
 CompilerText KernelImage::compiler_text() const {
   return content_->accepted ? CompilerText::of(*content_->accepted) : CompilerText{.text = text()};
 }

@@ -73,6 +73,8 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
 
   /// The tensors' names, inputs first, as the executor's reports call them.
   [[nodiscard]] const std::vector<std::string>& tensor_names() const;
+  /// The author's place of each line of the text, by its number; none of an image of text.
+  [[nodiscard]] std::vector<SourceLocation> places() const;
   /// The text as compilers get it: with the author's lines, when it was made here.
   [[nodiscard]] CompilerText compiler_text() const;
   /// The cubins that it was made with.

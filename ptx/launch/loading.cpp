@@ -25,17 +25,21 @@ bool is_news(const std::string& kernel, const Diagnostic& warning) {
 
 }  // namespace
 
-CompilerText CompilerText::of(const check::Accepted& accepted) {
-  const ir::Module& module = accepted.module();
-  ir::Listing listing = text::list(module, text::SourceLines::loc);
-  auto places = std::make_shared<std::vector<SourceLocation>>();
+std::vector<SourceLocation> places_of(const ir::Module& module, const ir::Listing& listing) {
+  std::vector<SourceLocation> places;
   for (std::size_t f = 0; f < listing.line_of.size() && f < module.functions.size(); ++f) {
     const std::vector<std::uint32_t>& lines = listing.line_of[f];
     for (std::size_t item = 0; item < lines.size(); ++item) {
-      if (lines[item] >= places->size()) places->resize(std::size_t{lines[item]} + 1);
-      (*places)[lines[item]] = module.where(module.functions[f].body[item]);
+      if (lines[item] >= places.size()) places.resize(std::size_t{lines[item]} + 1);
+      places[lines[item]] = module.where(module.functions[f].body[item]);
     }
   }
+  return places;
+}
+
+CompilerText CompilerText::of(const check::Accepted& accepted) {
+  ir::Listing listing = text::list(accepted.module(), text::SourceLines::loc);
+  auto places = std::make_shared<const std::vector<SourceLocation>>(places_of(accepted.module(), listing));
   return {.text = std::move(listing.text),
           .where = [places](std::uint32_t line) { return line < places->size() ? (*places)[line] : SourceLocation{}; }};
 }

@@ -15,6 +15,9 @@
 
 namespace ptx::launch {
 
+/// The author's place of each line of a listing, by its number; those that hold no instruction have none.
+std::vector<SourceLocation> places_of(const ir::Module& module, const ir::Listing& listing);
+
 /// PTX as compilers get it, and whose line each of its lines is.
 struct CompilerText {
   std::string text;

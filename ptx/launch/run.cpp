@@ -140,8 +140,8 @@ Expected<void> Compiled::prepare(int ordinal) const {
   return ready;
 }
 
-Expected<void> Compiled::run(const Place& place, Arguments<In> inputs, Arguments<Out> outputs) const {
-  return kernel_->run(place, inputs, outputs, scalars_, sizes_ ? &*sizes_ : nullptr);
+Expected<void> Compiled::run(const Place& place, Arguments<In> inputs, Arguments<Out> outputs, SourceLocation at) const {
+  return placed(kernel_->run(place, inputs, outputs, scalars_, sizes_ ? &*sizes_ : nullptr), at);
 }
 
 Expected<std::span<std::byte>> Compiled::variable(std::string_view name) const {

@@ -70,8 +70,10 @@ class Compiled {
   /// inputs; one may be an input, whole, and is the input where the kernel declares an alias.
   /// Kinds: argument_count; argument_device (host memory on a GPU or the reverse, another GPU's); argument_dtype, argument_rank,
   /// argument_dim, dim_conflict, dim_unbound; argument_alignment; argument_memory (an overlap, no address); and those of
-  /// KernelImage::launch. On a GPU it takes no memory from the heap after the first call there with sizes like these.
-  [[nodiscard]] Expected<void> run(const Place& place, Arguments<In> inputs, Arguments<Out> outputs) const;
+  /// KernelImage::launch. On a GPU it takes no memory from the heap after the first call there with sizes like these. What has no
+  /// place of its own is at the line of the call.
+  [[nodiscard]] Expected<void> run(const Place& place, Arguments<In> inputs, Arguments<Out> outputs,
+                                   SourceLocation at = SourceLocation::current()) const;
 
   /// The bytes of a .global or .const variable of the module, as runs on the CPU read and leave them (KernelImage::variable).
   /// Kinds: those, and dim_unbound as in prepare().

@@ -56,6 +56,15 @@ class Rewriting {
     return true;
   }
 
+  /// Which line of the text before each line of the new one is of, by its number.
+  [[nodiscard]] std::vector<std::uint32_t> lines_before() const {
+    std::vector<std::uint32_t> numbers = {0};
+    for (std::size_t i = 0; i < lines_.size(); ++i)
+      numbers.insert(numbers.end(), 1 + static_cast<std::size_t>(std::count(lines_[i].begin(), lines_[i].end(), '\n')),
+                     static_cast<std::uint32_t>(i + 1));
+    return numbers;
+  }
+
   /// The text, with the registers that it needs.
   [[nodiscard]] std::string text() {
     if (!entry_.body.empty()) {
@@ -104,6 +113,23 @@ class Rewriting {
   std::size_t count_ = 0;
 };
 
+/// Gives the items of a text that was rewritten the places that their lines had before: the author's, where an image has them.
+/// Returns the lines of the items in the text.
+std::vector<std::vector<std::uint32_t>> place(ir::Module& module, const std::vector<SourceLocation>& places,
+                                              const std::vector<std::uint32_t>& lines_before) {
+  std::vector<std::vector<std::uint32_t>> line_of;
+  for (ir::Function& function : module.functions) {
+    std::vector<std::uint32_t>& lines = line_of.emplace_back();
+    for (ir::Inst& item : function.body) {
+      const std::uint32_t line = module.where(item).line;
+      lines.push_back(line);
+      const std::uint32_t old = line < lines_before.size() ? lines_before[line] : 0;
+      if (old < places.size() && places[old].known()) item.where = module.add(places[old]).index;
+    }
+  }
+  return line_of;
+}
+
 /// The spec with these parameters, ascending, as addresses of further inputs.
 LaunchSpec with_more_inputs(LaunchSpec spec, const std::vector<std::size_t>& params) {
   const auto more = static_cast<std::uint32_t>(params.size());
@@ -135,12 +161,10 @@ Expected<std::optional<std::shared_ptr<const KernelImage>>> with_scalars_in_memo
 
   auto listing = std::make_shared<ir::Listing>();
   listing->text = rewriting.text();
-  auto accepted = check::accept(text::parse(listing->text, file).module);
+  text::Parsed changed = text::parse(listing->text, file);
+  listing->line_of = place(changed.module, image.places(), rewriting.lines_before());
+  auto accepted = check::accept(std::move(changed.module));
   if (!accepted) return Unexpected{std::move(accepted).error()};
-  for (const ir::Function& function : accepted->module().functions) {
-    std::vector<std::uint32_t>& lines = listing->line_of.emplace_back();
-    for (const ir::Inst& item : function.body) lines.push_back(accepted->module().where(item).line);
-  }
   auto made = KernelImage::make(std::move(*accepted), std::move(listing), with_more_inputs(image.spec(), params));
   if (!made) return Unexpected{std::move(made).error()};
   return Result(std::move(*made));

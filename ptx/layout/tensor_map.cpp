@@ -207,6 +207,11 @@ std::uint64_t TensorMap::box_bytes() const {
   return slices * slice_bytes(interleave);
 }
 
+std::uint64_t TensorMap::shared_box_bytes() const {
+  if (!is_packed(type)) return box_bytes();
+  return shared_bytes_of(type, box_bytes() * 8 / static_cast<std::uint64_t>(element_bits(type)));
+}
+
 Expected<void> TensorMap::check() const {
   if (auto ok = check_rank(rank); !ok) return ok;
   if (tensor_map_swizzle_name(swizzle).empty()) return bad_tensor_map("no tensor map has this swizzle");

@@ -91,6 +91,8 @@ struct TensorMap {
   /// What one copy moves, and so what its mbarrier must expect: the part of a box outside the tensor counts, too, the padding of
   /// packed types does not.
   [[nodiscard]] std::uint64_t box_bytes() const;
+  /// What it takes of shared memory, where packed types may be padded.
+  [[nodiscard]] std::uint64_t shared_box_bytes() const;
   /// The same as the driver counts it, who takes a slice of interleaved channels for an element, and all of them as copied.
   [[nodiscard]] std::uint64_t nominal_bytes() const;
   /// Every rule that does not need the address. Kind bad_tile.

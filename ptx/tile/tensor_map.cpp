@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "ptx/base/base.hpp"
@@ -106,6 +107,20 @@ Expected<layout::TensorMap> tensor_map(const Tile& tile, const Env& env) {
   if (!box) return Unexpected{std::move(box).error()};
   if (slabs) return layout::slab_tensor_map(*type, (*shape)[0], (*shape)[1], (*box)[0], (*box)[1], swizzle, tile.tma_padding());
   return layout::tiled_tensor_map(*type, *shape, *box, swizzle);
+}
+
+std::optional<std::uint64_t> shared_box_bytes(const Tile& tile, const Env& env) {
+  Env sizes = env;
+  constexpr std::int64_t any_size = 1 << 16;  // of the tensor: a box that is given does not depend on it
+  if (tile.tma_box())
+    for (const Dim& dim : tile.shape())
+      if (const auto* name = std::get_if<std::string>(&dim)) {
+        const bool in_box = std::find(tile.tma_box()->begin(), tile.tma_box()->end(), dim) != tile.tma_box()->end();
+        if (!in_box) sizes.try_emplace(*name, any_size);
+      }
+  const Expected<layout::TensorMap> map = tensor_map(tile, sizes);
+  if (!map) return std::nullopt;
+  return map->shared_box_bytes();
 }
 
 }  // namespace ptx::tile

@@ -142,8 +142,13 @@ Expected<Env> unify(std::span<const Env> envs) {
 Expected<Tile> Tile::make(std::vector<tile::Dim> dims, Type dtype, Layout layout, std::optional<std::vector<tile::Dim>> tma_box,
                           int tma_rank, bool tma_padding) {
   if (dims.empty()) return refuse(Kind::bad_tile, "a Tile needs at least one dimension, as in `Tile(\"M\", 512, f32)`");
-  if (dtype == Type::none)
+  if (dtype == Type::none) {
+    const auto* last = std::get_if<std::string>(&dims.back());
+    if (last != nullptr && isa::type_from_name(*last))  // "f32" is as good a name of a dimension as any
+      return refuse(Kind::bad_tile, cat("a Tile needs a dtype, and the text \"", *last, "\" names a dimension; the dtype is `",
+                                        *last, "` itself, without quotes"));
     return refuse(Kind::bad_tile, cat("a Tile needs a dtype, as in `Tile(", tile::listed(dims), ", f32)`"));
+  }
   if (auto bad = tile::bad_dim(dims, "dimension")) return *std::move(bad);
   if (tma_box) {
     if (tma_box->size() != dims.size())

@@ -97,6 +97,9 @@ Expected<Env> unify(std::span<const Env> envs);
 /// tensor where one copy can move it, else 128 rows of a matrix by the swizzle's width. Kinds bad_tile (a rule of tensor maps
 /// that the tensor breaks), dim_unbound.
 Expected<layout::TensorMap> tensor_map(const Tile& tile, const Env& env);
+/// What one copy by that map takes of shared memory; nothing where it depends on sizes that are not known, and of a tile that has
+/// no tensor map.
+std::optional<std::uint64_t> shared_box_bytes(const Tile& tile, const Env& env);
 /// A type's counterpart in tensor maps: 8-bit floats are bytes. Kind bad_tile for one that has none.
 Expected<layout::TensorMapType> tensor_map_type(Type type);
 /// The swizzle of a copy of this layout: that of its name, none where it names none.

@@ -207,6 +207,10 @@ class Builder {
   /// written before move on by one. By value, the parameter is `.align 128 .b8 <tensor>_tma_desc[128]` and its address is made by
   /// two instructions, `mov.b64 r, <tensor>_tma_desc; cvta.param.u64 r, r;`.
   Expected<Reg> tma_desc(std::string_view tensor, SourceLocation where = {});
+  /// What one copy by the tensor's descriptor takes of shared memory, for who knows it; and what is known of the map that a copy
+  /// is given.
+  void set_box_bytes(std::string_view tensor, std::uint64_t bytes);
+  [[nodiscard]] std::optional<std::uint64_t> box_bytes(const Value& map) const;
   /// How many items at the entry's start were put there by tma_desc().
   [[nodiscard]] std::uint32_t prologue_items() const;
   /// The tensors whose descriptors the entry takes, in the order of its parameters.

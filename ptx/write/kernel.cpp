@@ -60,8 +60,8 @@ Kernel::Kernel(KernelSpec&& spec, Module* module, SourceLocation at)
   boundary_->where = at;
   boundary_->smem = spec.smem;
   boundary_->attributes = attributes_of(spec);
-  for (const TensorSpec& tensor : spec.in_specs) declare(tensor, boundary_->in_tiles, at);
-  for (const TensorSpec& tensor : spec.out_specs) declare(tensor, boundary_->out_tiles, at);
+  for (const TensorSpec& tensor : spec.in_specs) declare(tensor, spec.tensor_maps, boundary_->in_tiles, at);
+  for (const TensorSpec& tensor : spec.out_specs) declare(tensor, spec.tensor_maps, boundary_->out_tiles, at);
   for (const ScalarSpec& scalar : spec.raw_params) {
     ir::Param param;
     param.type = scalar.type;
@@ -125,6 +125,8 @@ void Kernel::launch(KernelSpec& spec, SourceLocation at) {
               "` has ", boundary_->in_tiles.size(), " inputs and ", boundary_->out_tiles.size(), " outputs"),
           at));
   }
+  for (const TensorMapSpec& map : spec.tensor_maps)
+    if (!map.of_sizes) builder_->set_box_bytes(map.tensor, map.map.shared_box_bytes());
   boundary_->tensor_maps = std::move(spec.tensor_maps);
   for (const std::uint32_t input : spec.inputs_apart) {
     if (input >= boundary_->in_tiles.size())
@@ -137,7 +139,7 @@ void Kernel::launch(KernelSpec& spec, SourceLocation at) {
   boundary_->inputs_apart = std::move(spec.inputs_apart);
 }
 
-void Kernel::declare(const TensorSpec& spec, std::vector<Tile>& tiles, SourceLocation at) {
+void Kernel::declare(const TensorSpec& spec, std::span<const TensorMapSpec> maps, std::vector<Tile>& tiles, SourceLocation at) {
   const auto box = spec.tma_box.empty() ? std::nullopt : std::optional(spec.tma_box);
   Expected<Tile> made = Tile::make(spec.shape, spec.dtype, spec.layout, box, spec.tma_rank, spec.tma_padding);
   if (!made) {
@@ -145,11 +147,26 @@ void Kernel::declare(const TensorSpec& spec, std::vector<Tile>& tiles, SourceLoc
     d.where = at;
     return builder_->fail(std::move(d).note(cat("tensor: `", spec.name, '`')));
   }
+  const bool has_own_map =
+      std::any_of(maps.begin(), maps.end(), [&](const TensorMapSpec& map) { return map.tensor == spec.name; });
+  if (const auto bytes = tile::shared_box_bytes(*made, {}); bytes && !has_own_map) builder_->set_box_bytes(spec.name, *bytes);
   tiles.push_back(std::move(*made));
   boundary_->tensor_names.push_back(spec.name);
   ir::Param pointer;
   pointer.type = Type::u64;
   keep(builder_->param(pointer, spec.name, at));
+}
+
+Expected<write::Reg> Kernel::descriptor_of(const write::Name& tensor) {
+  const std::vector<std::string>& tensors = boundary_->tensor_names;
+  // a text that others launch names its tensors by their descriptors alone
+  if (tensors.empty() || std::find(tensors.begin(), tensors.end(), tensor.text) != tensors.end())
+    return builder_->tma_desc(tensor.text, tensor.at);
+  Diagnostic d = diagnose(
+      Kind::undefined_symbol,
+      cat("kernel `", boundary_->name, "` has no tensor `", tensor.text, "`, whose TMA descriptor is asked for"), tensor.at);
+  d.hint(cat("its tensors are ", list_choices(tensors, 8)));
+  return Unexpected{std::move(d)};
 }
 
 write::RegArray Body::registers(Type type, std::int64_t count, std::string_view name, SourceLocation at) {

@@ -416,8 +416,9 @@ class Kernel : public Body {
   std::array<Reg<Type::b64>, 1 + sizeof...(More)> global_ptrs(const write::Name& first, const More&... more) {
     return {global_ptr(first), global_ptr({std::string_view(more), first.at})...};
   }
-  /// The address of a tensor's TMA descriptor, loaded at the kernel's start: `ld.param.u64 r, [<tensor>_tma_desc]`.
-  Reg<Type::u64> tma_desc(const write::Name& tensor) { return typed<Type::u64>(builder_->tma_desc(tensor.text, tensor.at)); }
+  /// The address of a tensor's TMA descriptor, loaded at the kernel's start: `ld.param.u64 r, [<tensor>_tma_desc]`. Kind
+  /// undefined_symbol: the kernel has tensors, and no such one.
+  Reg<Type::u64> tma_desc(const write::Name& tensor) { return typed<Type::u64>(descriptor_of(tensor)); }
   /// `ld.param.<T> r, [name]`: a scalar parameter.
   template <Type T>
   Reg<T> param(const write::Name& name) {
@@ -432,7 +433,8 @@ class Kernel : public Body {
 
  private:
   friend class Module;
-  void declare(const TensorSpec& spec, std::vector<Tile>& tiles, SourceLocation at);
+  [[nodiscard]] Expected<write::Reg> descriptor_of(const write::Name& tensor);
+  void declare(const TensorSpec& spec, std::span<const TensorMapSpec> maps, std::vector<Tile>& tiles, SourceLocation at);
   void launch(KernelSpec& spec, SourceLocation at);
   Expected<ir::Module> finish();
   Reg<Type::b64> global_ptr(const write::Name& name) {

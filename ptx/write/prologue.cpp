@@ -47,6 +47,19 @@ Expected<Reg> Builder::tma_desc(std::string_view tensor, SourceLocation where) {
   return reg;
 }
 
+void Builder::set_box_bytes(std::string_view tensor, std::uint64_t bytes) {
+  state_->box_bytes.insert_or_assign(std::string(tensor), bytes);
+}
+
+std::optional<std::uint64_t> Builder::box_bytes(const Value& map) const {
+  for (const auto& [tensor, bytes] : state_->box_bytes) {
+    const auto reg = state_->tma_descriptors.find(tensor);
+    if (map.kind == Value::Kind::reg && reg != state_->tma_descriptors.end() && reg->second.id == map.reg.id) return bytes;
+    if (map.kind == Value::Kind::symbol && map.text == cat(tensor, ir::descriptor_suffix)) return bytes;
+  }
+  return std::nullopt;
+}
+
 std::uint32_t Builder::prologue_items() const { return static_cast<std::uint32_t>(state_->prologue); }
 
 std::span<const std::string> Builder::tma_tensors() const { return state_->tma_tensors; }

@@ -47,13 +47,13 @@ Reg write_view(Builder& builder, Reg reg, Type type, SourceLocation at) {
   return keep_error(builder, view(builder, reg, type, at), type);
 }
 
-std::size_t checked_index(Builder& builder, const Index& index, std::size_t count) {
+std::size_t checked_index(Builder& builder, const Index& index, std::size_t count, std::string_view what) {
   if (index.value >= 0 && index.value < static_cast<std::int64_t>(count)) return static_cast<std::size_t>(index.value);
   Diagnostic d;
   d.kind = Kind::bad_operator;
-  d.message = cat("index ", index.value, " of an array of ", count, " registers");
+  d.message = cat("index ", index.value, " of an array of ", count, ' ', what);
   d.where = index.at;
-  builder.fail(std::move(d).hint(cat("its registers are numbered 0 to ", count - 1)));
+  builder.fail(std::move(d).hint(cat("its ", what, " are numbered 0 to ", count - 1)));
   return 0;
 }
 

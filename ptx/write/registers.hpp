@@ -154,8 +154,8 @@ Reg write_absolute(Builder& builder, const Value& a, Type result, SourceLocation
 Reg write_view(Builder& builder, Reg reg, Type type, SourceLocation at);
 /// `expected`'s register; or, its error kept in the kernel, another one of `type`.
 Reg keep_error(Builder& builder, Expected<Reg> expected, Type type);
-/// Element `index` of `count`; kept as an error in the kernel, and element 0, when there is no such element.
-std::size_t checked_index(Builder& builder, const Index& index, std::size_t count);
+/// Element `index` of `count`; kept as an error in the kernel, and element 0, when there is no such element. `what` they are.
+std::size_t checked_index(Builder& builder, const Index& index, std::size_t count, std::string_view what = "registers");
 
 }  // namespace write
 

@@ -100,7 +100,8 @@ Expected<void> Builder::State::declare_dynamic_shared() {
 
 Expected<Place> shared_place(Builder& builder, const SharedRegion& region, std::int64_t offset, SourceLocation where) {
   const std::int64_t from_symbol = region.byte_offset + offset;
-  if (!region.dynamic) return Place(Value::of_symbol(region.symbol), from_symbol);
+  const std::optional<std::int64_t> room = room_of(region, offset);
+  if (!region.dynamic) return Place(Value::of_symbol(region.symbol), from_symbol, room);
   const Expected<Reg> reg = builder.reg(Type::u32, {}, where);
   if (!reg) return Unexpected{reg.error()};
   const Value address = Value::of(*reg);
@@ -109,7 +110,34 @@ Expected<Place> shared_place(Builder& builder, const SharedRegion& region, std::
   if (from_symbol != 0)
     if (auto e = emit(builder, "add.s32", {}, where, address, address, Value::of_integer(from_symbol)); !e)
       return Unexpected{std::move(e).error()};
-  return Place(address);
+  return Place(address, 0, room);
+}
+
+std::optional<std::int64_t> room_of(const SharedRegion& region, std::int64_t offset) {
+  if (region.bytes == 0) return std::nullopt;
+  return static_cast<std::int64_t>(region.bytes) - offset;
+}
+
+Expected<void> fits_in(const Builder& builder, const Place& place, std::uint64_t bytes, std::string_view what,
+                       SourceLocation where) {
+  std::optional<std::int64_t> room = place.room();
+  const bool is_symbol = place.base().kind == Value::Kind::symbol;
+  const auto look_in = [&](const auto& variables) {
+    for (const ir::Variable& variable : variables)
+      if (!room && variable.space == ir::StateSpace::shared && !variable.unsized &&
+          builder.module().str(variable.name) == place.base().text)
+        room = static_cast<std::int64_t>(variable.bytes()) - place.offset();
+  };
+  if (!room && is_symbol) {
+    look_in(builder.function().variables);
+    look_in(builder.module().variables);
+  }
+  if (!room || (*room >= 0 && bytes <= static_cast<std::uint64_t>(*room))) return {};
+  const std::string name = is_symbol ? cat('`', place.base().text, "`") : "an allocation of shared memory";
+  const std::string there =
+      *room > 0 ? cat("of which ", *room, *room == 1 ? " byte is" : " bytes are", " left there") : "at a place behind its end";
+  return refuse(Kind::shared_memory_size, cat(what, ' ', name, ", ", there), where,
+                "what lies behind it is another variable's: copy less, or make the allocation larger");
 }
 
 Expected<Reg> address_register(Builder& builder, const Place& place, SourceLocation where) {

@@ -157,7 +157,8 @@ struct Builder::State {
   std::size_t prologue = 0;   // how many items of the body belong to it
   TextMap<Reg> tma_descriptors;
   std::vector<std::string> tma_tensors;
-  void move_to_prologue();  // the last item
+  TextMap<std::uint64_t> box_bytes;  // of a tensor's descriptor, where they are known
+  void move_to_prologue();           // the last item
 
   // -- the author's lines
   std::vector<const CallSite*> helpers;  // those being written in, outermost first

@@ -25,6 +25,40 @@ def short(value: object, most: int = 80) -> str:
     return text if len(text) <= most else text[: most - 3] + "…"
 
 
+def keywords_taken(function: Any) -> frozenset[str] | None:
+    """The names of the keywords that a kernel or another function takes; None where it takes any."""
+    import inspect  # which takes its time
+
+    function = getattr(function, "forward_kernel", function)  # of a differentiable one: what it is called with
+    declared = getattr(function, "_declared", None)
+    if declared is not None:
+        return frozenset([*declared.template, *declared.dims, *(name for _, name in declared.raw_params)])
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # of a builtin, which says nothing of itself
+        return frozenset()
+    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters):
+        return None
+    own = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)  # the latter are inputs, without a default
+    return frozenset(
+        each.name for each in parameters if each.kind in own and (each.kind is own[0] or each.default is not each.empty)
+    )
+
+
+def gradients_of_inputs(given: Any, wanted: int, inputs: int, backward: str) -> tuple[Any, ...]:
+    """What a backward kernel gave, as one gradient for each of the first `wanted` inputs. It may give those of other inputs, too,
+    which nobody asked for, but none of what is no input."""
+    gradients = tuple(given) if isinstance(given, (tuple, list)) else (given,)
+    if wanted > inputs:
+        raise ValueError(f"num_grad_inputs is {wanted}; the call has {inputs} inputs")
+    if not wanted <= len(gradients) <= inputs:
+        raise ValueError(
+            f"the backward kernel gives {len(gradients)} gradients; {wanted} inputs need one: `{backward}` returns one for each "
+            "of the first `num_grad_inputs` inputs of the forward kernel, of all where no number is given"
+        )
+    return gradients[:wanted]
+
+
 def is_int(value: Any) -> bool:
     """Whether a value is an int, or one of another library; truth values are none."""
     if type(value) is int:

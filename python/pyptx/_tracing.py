@@ -13,7 +13,7 @@ from . import _ptx
 from ._arguments import fail, refuse_not_run, short
 from ._declaration import Declaration
 from ._identity import Environment, Unreadable, identity
-from ._ptx import TensorSpec, Tile
+from ._ptx import TensorMap, TensorSpec, Tile
 from .errors import PtxWarning
 
 if TYPE_CHECKING:
@@ -35,12 +35,16 @@ def _reads_shape(error: TypeError) -> bool:
     return place is not None and "shape" in place.tb_frame.f_code.co_names
 
 
-def _tensor(name: str, tile: Tile | None, dims: Mapping[str, int]) -> TensorSpec:
-    """What the body sees of a tensor; its shape only when every dimension has its size."""
+def _tensor(name: str, tile: Tile | None, map: object, dims: Mapping[str, int]) -> TensorSpec:
+    """What the body sees of a tensor; its shape only when every dimension has its size, and what a copy by its descriptor moves
+    only when its map is known: the tile's own, or one that is given as it is."""
+    box = map._shared_box_bytes if isinstance(map, TensorMap) else None
     if tile is None:
-        return TensorSpec(name)
+        return TensorSpec(name, box_bytes=box)
+    if map is None:
+        box = tile._shared_box_bytes(dict(dims))
     shape = tile.resolve_shape(dict(dims)) if dims.keys() >= set(tile.symbolic_dims) else None
-    return TensorSpec(name, shape, tile.dtype, tile.layout)
+    return TensorSpec(name, shape, tile.dtype, tile.layout, box)
 
 
 class Traces:
@@ -127,7 +131,8 @@ class Traces:
     ) -> Trace:
         """The body, run once. Dynamic shared memory is another text: a body that turns out to need it is run again."""
         own = self.declared
-        tensors = [_tensor(name, tile, dims) for name, tile in zip(own.tensors, own.specs, strict=True)]
+        maps = own.tensor_maps
+        tensors = [_tensor(name, tile, maps.get(name), dims) for name, tile in zip(own.tensors, own.specs, strict=True)]
         pointers = [("u64", name) for name in own.tensors] if own.has_specs else []
         trace = _ptx.Trace(
             own.name,

@@ -22,10 +22,11 @@ def differentiable_kernel(
 ) -> Callable[..., Any]:
     """A function with a gradient: `forward_kernel(*inputs)` forward, `backward_kernel(*saved, *grad_outputs)` backward, which
     gives one gradient for each of the first `num_grad_inputs` inputs (default: all). `save_for_backward` are the indices of the
-    inputs to save (default: all). Called with torch tensors it is a `torch.autograd.Function`, with JAX arrays a
+    inputs to save (default: all). Keywords of a call (template values, sizes, scalars) go to the forward kernel, and to the
+    backward kernel those that it takes. Called with torch tensors it is a `torch.autograd.Function`, with JAX arrays a
     `jax.custom_vjp`; numpy arrays, which have no gradients, go to `forward_kernel`. Gradients of gradients exist when the
-    backward kernel is differentiable itself. IndexError for an index that no input has; TypeError for torch tensors beside JAX
-    arrays."""
+    backward kernel is differentiable itself. IndexError for an index that no input has; ValueError for too many or too few
+    gradients; TypeError for torch tensors beside JAX arrays."""
     for kernel, what in ((forward_kernel, "forward_kernel"), (backward_kernel, "backward_kernel")):
         if not callable(kernel):
             _ptx.raise_error(
@@ -64,18 +65,18 @@ class _Differentiable:
             self._ways[library] = make(self.forward_kernel, self.backward_kernel, **self.options)
         return self._ways[library]
 
-    def __call__(self, *inputs: Any) -> Any:
+    def __call__(self, *inputs: Any, **keywords: Any) -> Any:
         has_torch = any(map(_is_torch_tensor, inputs))
         if has_torch and not any(map(_is_jax_array, inputs)):
-            return self._way("torch")(*inputs)
+            return self._way("torch")(*inputs, **keywords)
         if has_torch:
             _ptx.raise_error(
                 "argument_kind",
                 "a differentiable kernel is called with torch tensors and JAX arrays; a call takes one kind",
             )
         if any(map(_is_jax_array, inputs)):
-            return self._way("jax")(*inputs)
-        return self.forward_kernel(*inputs)
+            return self._way("jax")(*inputs, **keywords)
+        return self.forward_kernel(*inputs, **keywords)
 
     def __repr__(self) -> str:
         backward = getattr(self.backward_kernel, "__name__", repr(self.backward_kernel))

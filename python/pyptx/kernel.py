@@ -360,7 +360,13 @@ class Kernel(_ptx.KernelCall):
         return call_with_traced_scalars(plan, self.__name__, arrays, scalars)
 
     def _first_call(self, *arrays: Any, out: Any = None) -> Any:
-        launches = self._launches
+        launches, raw, inputs = self._launches, self._declared.raw_params, len(self.in_specs)
+        if raw and inputs < len(arrays) <= inputs + len(raw) and self._declared.in_specs is not None:
+            fail(
+                "argument_count",
+                f"kernel `{self.__name__}` takes {inputs} tensor{'s' if inputs != 1 else ''}; the call has {len(arrays)}",
+                f"scalars go by name: `{raw[0][1]}={short(arrays[inputs])}`",
+            )
         plan = self._plan_for({})
         if launches is self._launches:  # else another thread has cleared meanwhile
             self._plan = plan

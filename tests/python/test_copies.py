@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pyptx import _ptx, kernel, ptx, reg, smem
+from pyptx import Layout, _ptx, kernel, ptx, reg, smem
+from pyptx._ptx import TensorMap
 from pyptx.specs import Tile
 from pyptx.types import b16, b64, bf16, f16, f32, s32, u32
 
@@ -393,3 +394,58 @@ def test_coordinates_as_text() -> None:
 def test_errors_are_at_the_authors_line() -> None:
     with Here() as here, pytest.raises(ValueError, match=r"test_copies\.py:\d+"):
         ptx.cp.async_.cg(here.smem, here.map, 8)
+
+
+@pytest.mark.parametrize(("smem_bytes", "name"), [(0, "`smem_0`"), (64 * 1024, "an allocation of shared memory")])
+def test_copies_larger_than_their_tile(smem_bytes, name) -> None:
+    box = Tile("M", 64, bf16, Layout.TMA_128B, tma_box=(64, 64))
+
+    def refused(write, spec=box, dims=None) -> str:
+        @kernel(in_specs=(spec,), out_specs=(spec,), smem=smem_bytes)
+        def k(X, Y):
+            tile, _behind, full = smem.alloc(bf16, (2, 32, 64)), smem.alloc(bf16, (2, 32, 64)), smem.mbarrier(1)
+            write(X, Y, tile, full)
+
+        try:
+            k.ptx(**(dims or {}))
+        except ValueError as error:
+            assert error.kind == "shared_memory_size"
+            assert f"--> {__file__}:{write.__code__.co_firstlineno}\n" in str(error)
+            return str(error).splitlines()[0]
+        return "written"
+
+    bulk = ptx.cp.async_.bulk
+    assert refused(lambda X, Y, t, full: bulk(dst=t, src=ptx.global_ptrs(X)[0], size=8192, mbar=full[0])) == "written"
+    assert refused(lambda X, Y, t, full: bulk(dst=t[1], src=ptx.global_ptrs(X)[0], size=4096, mbar=full[0])) == "written"
+    words = refused(lambda X, Y, t, full: bulk(dst=t[1], src=ptx.global_ptrs(X)[0], size=4112, mbar=full[0]))
+    assert f"`cp.async.bulk` copies 4112 bytes to {name}, of which 4096 bytes are left there" in words
+    words = refused(lambda X, Y, t, full: bulk.store(dst=ptx.global_ptrs(Y)[0], src=t, size=8208))
+    assert f"`cp.async.bulk` copies 8208 bytes from {name}, of which 8192 bytes are left there" in words
+    for dims in ({}, {"M": 256}):
+        load = refused(lambda X, Y, t, full: bulk.tensor_2d(dst=t, src=X.tma_desc(), coord=(0, 0), mbar=full[0]), dims=dims)
+        assert load == "written"
+        words = refused(lambda X, Y, t, full: bulk.tensor_2d.store(dst=Y.tma_desc(), src=t[1], coord=(0, 0)), dims=dims)
+        assert f"copies a box of 8192 bytes from {name}, of which 4096 bytes are left there" in words
+    slabs = Tile("M", "N", bf16, Layout.TMA_128B, tma_rank=3, tma_box=(64, 128))
+    words = refused(lambda X, Y, t, full: ptx.tma.load_3d(dst=t, src=X.tma_desc(), row=0, col=0, mbar=full[0]), slabs)
+    assert f"copies a box of 16384 bytes to {name}, of which 8192 bytes are left there" in words
+
+
+def test_a_box_of_a_tensor_map_that_is_given() -> None:
+    @kernel(
+        in_specs=(Tile(256, 64, bf16, tma_box=(64, 64)),),
+        out_specs=(),
+        tensor_maps={"X": TensorMap.tiled((256, 64), bf16, (128, 64))},
+    )
+    def k(X):
+        tile, full = smem.alloc(bf16, (64, 64)), smem.mbarrier(1)
+        ptx.cp.async_.bulk.tensor_2d(dst=tile, src=X.tma_desc(), coord=(0, 0), mbar=full[0])
+
+    with pytest.raises(ValueError, match=r"a box of 16384 bytes to `smem_0`, of which 8192 bytes are left there"):
+        k.ptx()
+
+
+def test_a_copy_is_called_what_the_author_calls_it() -> None:
+    with Here() as here, pytest.raises(TypeError, match=r"`ptx\.cp\.async_\.bulk` is given the tuple") as raised:
+        ptx.cp.async_.bulk(dst=here.smem, src=(here.x,), size=16, mbar=here.smem)
+    assert "a tuple of one register is unpacked by `(x,) = …`" in str(raised.value)

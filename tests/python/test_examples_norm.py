@@ -185,7 +185,7 @@ def test_a_wrong_result_does_not_pass() -> None:
     assert running.largest_error(np.array([1.0, np.nan]), np.ones(2)) == np.inf
 
 
-def test_a_kernel_that_only_a_gpu_runs_is_assembled(monkeypatch) -> None:
+def test_a_kernel_that_only_a_gpu_runs_is_assembled(monkeypatch, calls_go_to) -> None:
     kernel = build("hopper", "softmax", 2, 8)
 
     def refuse(*_args):
@@ -193,7 +193,7 @@ def test_a_kernel_that_only_a_gpu_runs_is_assembled(monkeypatch) -> None:
         error.kind = "not_executed"
         raise error
 
-    monkeypatch.setattr(type(kernel), "__call__", refuse)
+    calls_go_to(type(kernel), refuse)
     monkeypatch.setattr(running, "on_gpu", lambda _: False)
     monkeypatch.setattr(running, "torch_with_gpu", lambda _: None)
     monkeypatch.setattr(running, "jax_gpu", lambda _: None)

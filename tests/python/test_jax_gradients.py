@@ -8,7 +8,7 @@ jax = pytest.importorskip("jax")
 np = pytest.importorskip("numpy")
 
 import jax.numpy as jnp  # noqa: E402
-from launching import WARP, add, offset  # noqa: E402
+from launching import WARP, add, offset, scale  # noqa: E402
 
 import pyptx  # noqa: E402
 from pyptx import Tile, gradients, kernel, ptx, reg  # noqa: E402
@@ -168,6 +168,10 @@ def test_a_wrong_backward_says_what_is_wrong():
 
     with pytest.raises(ValueError, match="gives 1 gradients; 2 inputs need one"):
         grad(lambda a, b, dy: multiply(b, dy))
+    with pytest.raises(ValueError, match="gives 3 gradients; 2 inputs need one"):
+        grad(lambda a, b, dy: (dy, dy, dy))
+    with pytest.raises(ValueError, match="gives 3 gradients; 1 inputs need one"):
+        grad(lambda a, b, dy: (dy, dy, dy), num_grad_inputs=1)
     with pytest.raises(ValueError, match=r"gives a gradient of shape \(32,\) for input 1, of shape \(64,\)"):
         grad(lambda a, b, dy: (dy, dy[:32]))
     with pytest.raises(IndexError):
@@ -275,3 +279,15 @@ def test_calls_that_were_not_used_for_long_are_forgotten(monkeypatch):
     for n in range(32, 32 * 11, 32):
         assert (add(ramp(n), ramp(n)) == 2 * ramp(n)).all()
     assert len(lowering._calls) == 4
+
+
+def test_keywords_go_to_both_kernels():
+    scaled = pyptx.differentiable_kernel(scale, lambda dy, *, factor: scale(dy, factor=factor), save_for_backward=[])
+    x = jnp.ones(32, jnp.float32)
+    assert (scaled(x, factor=3) == 3).all()
+    for factor in (3, 5):
+        assert (jax.grad(lambda x, by=factor: scaled(x, factor=by).sum())(x) == factor).all()
+        assert (jax.jit(jax.grad(lambda x, by=factor: scaled(x, factor=by).sum()))(x) == factor).all()
+    assert (jax.vmap(jax.grad(lambda x: scaled(x, factor=2).sum()))(jnp.ones((3, 32))) == 2).all()
+    with pytest.raises(TypeError, match="no template parameter or dimension `fctor`; it takes `N`, `factor`"):
+        scaled(x, fctor=3)

@@ -152,3 +152,22 @@ def test_wide_numpy_arrays_beside_jax_arrays_are_not_cast():
     wide = copy_kernel(f64)
     with pytest.raises(PtxError, match="argument 0 of kernel `copy` is float64, which JAX would make float32 of"):
         jax_support.call_plan(wide._plan_for({}), (np.ones(32),))
+
+
+@pytest.mark.parametrize("how", ["a number", "a value of JAX's", "under jit"])
+def test_a_fault_is_at_the_authors_line(how):
+    @kernel(in_specs=(Tile("N", f32),), out_specs=(Tile("N", f32),), grid=1, block=WARP, raw_params=[("u32", "n")])
+    def reads_beyond(X, Y):
+        px, py = ptx.global_ptrs(X, Y)
+        n = ptx.param(u32, "n")
+        x = ptx.let.ld.global_.f32(ptx.addr(px, 4096))
+        ptx.inst.st.global_.f32(ptx.addr(py + n * 4), x)
+        ptx.ret()
+
+    line = reads_beyond.__wrapped__.__code__.co_firstlineno + 4
+    with pytest.raises(jax.errors.JaxRuntimeError, match=r"loads 4 bytes at .* past the end of") as fault:
+        if how == "under jit":
+            jax.block_until_ready(jax.jit(lambda x, n: reads_beyond(x, n=n))(X, jnp.uint32(3)))
+        else:
+            jax.block_until_ready(reads_beyond(jnp.asarray(X), n=3 if how == "a number" else jnp.uint32(3)))
+    assert f"--> {__file__}:{line}\n" in str(fault.value)

@@ -96,3 +96,35 @@ def test_arguments_that_do_not_fit() -> None:
         with pytest.raises(PtxError, match=said):
             wrong()
     assert set(K.__all__) == set(dir(K))
+
+
+MOST = float(np.finfo(np.float32).max)
+HUGE = {
+    "largest": [MOST, MOST],
+    "both signs": [MOST, -MOST],
+    "largest and 0": [MOST, 0, 0, 0],
+    "squares beyond f32": [1e20, 2e20, -1e20, 3e20],
+    "equal": [1e30, 1e30],
+    "squares within f32": [1e16, -2e16, 3e16, 0],
+    "+inf": [np.inf, 0],
+    "-inf": [-np.inf, 0],
+    "all -inf": [-np.inf, -np.inf],
+    "NaN": [np.nan, 0],
+}
+
+
+@pytest.mark.parametrize("row", HUGE)
+@pytest.mark.parametrize("columns", [8, 1024])
+def test_rows_of_huge_numbers_are_what_the_docstrings_say(row: str, columns: int) -> None:
+    x = torch.tensor([(HUGE[row] * columns)[:columns]], dtype=torch.float32)
+    one = torch.ones(columns)
+    close = {"equal_nan": True, "rtol": 1e-5, "atol": 1e-6}
+    torch.testing.assert_close(K.rms_norm(x, one, eps=1e-6), functional.rms_norm(x, (columns,), one, 1e-6), **close)
+    torch.testing.assert_close(K.softmax(x), functional.softmax(x, -1), **close)
+    torch.testing.assert_close(K.log_softmax(x), functional.log_softmax(x, -1), **close)
+    target = torch.tensor([1])
+    torch.testing.assert_close(K.cross_entropy(x, target), functional.cross_entropy(x, target), **close)
+    if row in ("both signs", "squares beyond f32", "equal"):  # where torch has NaN
+        assert not K.layer_norm(x, one).any()
+    else:
+        torch.testing.assert_close(K.layer_norm(x, one), functional.layer_norm(x, (columns,), one), **close)

@@ -3,6 +3,7 @@ place, TMA descriptors by value, cooperative and programmatic launches, `prepare
 
 import gc
 import re
+from pathlib import Path
 
 import pytest
 
@@ -428,13 +429,16 @@ def test_a_kernel_shows_its_python_call_to_tools():
         add(ramp(), ramp(), M=3)
 
 
-def test_another_call_may_be_put_in_its_place(monkeypatch):
+def test_another_call_may_be_put_in_its_place(calls_go_to):
     increment = increment_kernel()
     assert (increment(ramp()) == ramp() + 1).all()
-    with monkeypatch.context() as patch:
-        patch.setattr(type(increment), "__call__", lambda self, x: "mine")
-        assert increment(ramp()) == "mine"
+    undo = calls_go_to(type(increment), lambda self, x: "mine")
+    assert increment(ramp()) == "mine"
+    undo()
     assert (increment(ramp()) == ramp() + 1).all()
+    with pytest.raises(TypeError) as error:
+        increment(5)
+    assert [entry.path for entry in error.traceback] == [Path(__file__)]  # calls go by the plan again
 
     class Louder(type(increment)):
         def __call__(self, *arrays, **more):

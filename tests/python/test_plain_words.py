@@ -164,3 +164,68 @@ def test_errors_call_a_function_by_its_name() -> None:
         with pytest.raises(pyptx.PtxError) as error:
             call()
         assert error.value.message.startswith(words), error.value.message
+
+
+def test_an_array_is_no_operand():
+    words = error_of(lambda: text_of(lambda: ptx.inst.add.f32(reg.scalar(f32), 1.0, np.ones(3))), "argument_kind")
+    assert "an operand is the ndarray `array([1., 1., 1.])`; what fits is a register, a number" in words
+    words = error_of(lambda: text_of(lambda: ptx.inst.add.u32(reg.scalar(u32), 1, np.arange(2))), "argument_kind")
+    assert "an operand is the ndarray `array([0, 1])`" in words
+    assert "add.f32 %f0, 0f3F800000, 0f40000000;" in text_of(lambda: ptx.inst.add.f32(reg.scalar(f32), 1.0, np.float32(2)))
+
+
+def test_tensors_of_the_signature_have_no_elements():
+    def read(X, Y):
+        X[0]
+
+    def write(X, Y):
+        Y[0] = 1.0
+
+    for body, name in ((read, "X"), (write, "Y")):
+        words = error_of(lambda body=body: kernel(**SPECS)(body).ptx(), "bad_operator")
+        assert f"`{name}` is a tensor of the kernel's signature: it has no elements while the body is traced" in words
+        assert f"`(x,) = ptx.global_ptrs({name})`" in words
+
+
+def test_the_dtype_of_a_tile_is_no_text():
+    words = error_of(lambda: Tile("N", "f32"), "bad_tile")
+    assert words == 'a Tile needs a dtype, and the text "f32" names a dimension; the dtype is `f32` itself, without quotes'
+    assert "as in `Tile(N, M, f32)`" in error_of(lambda: Tile("N", "M"), "bad_tile")
+
+
+def test_scalars_go_by_name():
+    @kernel(**SPECS, raw_params=[("u32", "n"), ("f32", "by")])
+    def k(X, Y):
+        ptx.ret()
+
+    for scalars in ((7,), (7, 1.5)):
+        words = error_of(lambda scalars=scalars: k(np.ones(32, np.float32), *scalars), "argument_count")
+        assert words.startswith(f"kernel `k` takes 1 tensor; the call has {1 + len(scalars)}\n")
+        assert words.endswith("scalars go by name: `n=7`")
+    assert k(np.ones(32, np.float32), n=7, by=1.5).shape == (32,)
+
+
+def test_kernels_are_not_called_in_a_body():
+    @kernel(**SPECS)
+    def outer(X, Y):
+        copies(X)
+
+    words = error_of(outer.ptx, "argument_kind")
+    assert "argument 0 (`X`) of kernel `copies` is `X`, a tensor of the kernel whose body this is" in words
+    assert "device functions, which `@func` makes" in words
+
+
+def test_bytes_in_another_order_and_how_to_mend_it():
+    words = error_of(lambda: copies(np.ones(32, ">f4")), "argument_dtype")
+    assert 'the element type is big-endian float32; the kernel takes little-endian: call `.astype("float32")`' in words
+
+
+def test_other_forms_are_named_once():
+    words = error_of(lambda: text_of(lambda: reg.scalar(u32, init=float("nan"))), "operand_mismatch").splitlines()
+    others = [line for line in words if line.startswith("or: ")]
+    assert others and len(others) == len(set(others))
+
+
+def test_a_condition_of_registers_is_no_condition_of_python():
+    words = error_of(lambda: text_of(lambda: bool(reg.scalar(u32, init=1) < 3)), "bad_operator")
+    assert "`with ptx.if_(p):` writes a branch that the kernel takes, and `ptx.while_` a loop" in words

@@ -252,3 +252,45 @@ def test_a_differentiable_kernel_says_what_it_is_and_can_be_pickled():
     assert repr(times) == "<differentiable kernel add, backward add>" and times.__name__ == "add"
     again = pickle.loads(pickle.dumps(times))
     assert again.forward_kernel is add and again.options == {"save_for_backward": [0], "num_grad_inputs": 1}
+
+
+def scaled_backward(dy, *, factor):
+    return scale(dy, factor=factor)
+
+
+scaled = differentiable_kernel(scale, scaled_backward, save_for_backward=[])
+
+
+@pytest.mark.parametrize("how", ["eager", "transforms", "compiled", "numpy"])
+def test_keywords_go_to_both_kernels(how):
+    if how == "numpy":
+        assert (scaled(np.ones(32, np.float32), factor=3) == 3).all()
+        return
+    x = torch.ones(32, requires_grad=True)
+    assert (scaled(x.detach(), factor=3) == 3).all()
+    for factor in (3, 5):
+        if how == "transforms":
+            gradient = torch.func.grad(lambda x, by=factor: scaled(x, factor=by).sum())(x.detach())
+        else:
+            f = torch.compile(scaled, fullgraph=True, backend="eager") if how == "compiled" else scaled
+            (gradient,) = torch.autograd.grad(f(x, factor=factor).sum(), x)
+        assert (gradient == factor).all()
+    with pytest.raises(TypeError, match="no template parameter or dimension `fctor`; it takes `N`, `factor`"):
+        scaled(x, fctor=3)
+    with pytest.raises(ValueError, match="`out=` of `scale` is written without a gradient"):
+        scaled(x, factor=3, out=torch.empty(32))
+    out = torch.empty(32)
+    assert scaled(x.detach(), factor=3, out=out) is out and (out == 3).all()
+
+
+def test_a_backward_gives_a_gradient_for_each_input():
+    x = torch.ones(32, requires_grad=True)
+    for gradients, number in [(lambda a, b, g: (g, g, g), 3), (lambda a, b, g: g, 1), (lambda a, b, g: (g, g, None), 3)]:
+        with pytest.raises(ValueError, match=f"gives {number} gradients; 2 inputs need one"):
+            differentiable_kernel(add, gradients)(x, x).sum().backward()
+    with pytest.raises(ValueError, match="gives 3 gradients; 1 inputs need one"):
+        differentiable_kernel(add, lambda a, b, g: (g, g, g), num_grad_inputs=1)(x, ONES).sum().backward()
+    with pytest.raises(ValueError, match="num_grad_inputs is 3; the call has 2 inputs"):
+        differentiable_kernel(add, lambda a, b, g: (g, g, g), num_grad_inputs=3)(x, x).sum().backward()
+    differentiable_kernel(add, lambda a, b, g: [g, None], num_grad_inputs=1)(x, ONES).sum().backward()
+    assert (x.grad == 1).all()

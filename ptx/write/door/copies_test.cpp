@@ -99,5 +99,73 @@ TEST(CopiesDoor, RefusesPlacesOfAnotherKernel) {
   EXPECT_EQ(module.error().kind, Kind::undefined_symbol);
 }
 
+// What lies behind an allocation is another one's.
+TEST(CopiesDoor, RefusesCopiesLargerThanTheirTile) {
+  const auto refused = [](std::uint32_t smem, auto write) {
+    Kernel k({.name = "k",
+              .in_specs = {{"X", {"M", 64}, bf16, Layout::tma_128b, {64, 64}}},
+              .out_specs = {{"Y", {256, 64}, bf16, Layout::tma_128b, {128, 64}}},
+              .smem = smem});
+    auto tile = k.smem.alloc<bf16>({2, 32, 64});
+    auto behind = k.smem.alloc<bf16>({2, 32, 64});
+    auto full = k.smem.mbarrier(1);
+    write(k, tile, full);
+    const auto module = k.module();
+    return module ? std::string("written") : module.error().message;
+  };
+  using Tile = SharedAlloc<bf16>;
+  using Barriers = MbarrierArray;
+  const auto bulk = [](int stage, int size) {
+    return [=](Kernel& k, Tile& tile, Barriers& full) {
+      auto [x, y] = k.global_ptrs("X", "Y");
+      k.cp.async_.bulk({.dst = tile[stage], .src = x, .size = size, .mbar = full[0]});
+    };
+  };
+  for (const auto& [smem, name] : {std::pair{0u, "`smem_0`"}, {64u * 1024, "an allocation of shared memory"}}) {
+    EXPECT_EQ(refused(smem, bulk(0, 8192)), "written");
+    EXPECT_EQ(refused(smem, bulk(1, 4096)), "written");
+    EXPECT_EQ(refused(smem, bulk(0, 8208)),
+              cat("`cp.async.bulk` copies 8208 bytes to ", name, ", of which 8192 bytes are left there"));
+    EXPECT_EQ(refused(smem, bulk(1, 4112)),
+              cat("`cp.async.bulk` copies 4112 bytes to ", name, ", of which 4096 bytes are left there"));
+    EXPECT_EQ(refused(smem,
+                      [](Kernel& k, Tile& tile, Barriers&) {
+                        auto [x, y] = k.global_ptrs("X", "Y");
+                        k.cp.async_.bulk.store({.dst = y, .src = tile, .size = 16384});
+                      }),
+              cat("`cp.async.bulk` copies 16384 bytes from ", name, ", of which 8192 bytes are left there"));
+    const auto load = [](int stage) {
+      return [=](Kernel& k, Tile& tile, Barriers& full) {
+        k.cp.async_.bulk.tensor_2d({.dst = tile[stage], .src = k.tma_desc("X"), .coord = {0, 0}, .mbar = full[0]});
+      };
+    };
+    EXPECT_EQ(refused(smem, load(0)), "written");
+    EXPECT_EQ(refused(smem, load(1)),
+              cat("`cp.async.bulk.tensor.2d` copies a box of 8192 bytes to ", name, ", of which 4096 bytes are left there"));
+    EXPECT_EQ(refused(smem,
+                      [](Kernel& k, Tile& tile, Barriers&) {
+                        k.cp.async_.bulk.tensor_2d.store({.dst = k.tma_desc("Y"), .src = tile, .coord = {0, 0}});
+                      }),
+              cat("`cp.async.bulk.tensor.2d` copies a box of 16384 bytes from ", name, ", of which 8192 bytes are left there"));
+  }
+}
+
+TEST(CopiesDoor, BoxesOfTensorMapsThatAreGiven) {
+  const std::int64_t shape[] = {256, 64}, box[] = {128, 64};
+  const layout::TensorMap map = *layout::tiled_tensor_map(layout::TensorMapType::bf16, shape, box, layout::Swizzle::none);
+  Kernel k(
+      {.name = "k", .in_specs = {{"X", {256, 64}, bf16, Layout::row, {64, 64}}}, .tensor_maps = {{.tensor = "X", .map = map}}});
+  auto tile = k.smem.alloc<bf16>({64, 64});
+  auto full = k.smem.mbarrier(1);
+  k.cp.async_.bulk.tensor_2d({.dst = tile, .src = k.tma_desc("X"), .coord = {0, 0}, .mbar = full[0]});
+  const auto line = static_cast<std::uint32_t>(__LINE__ - 1);
+  const auto module = k.module();
+  ASSERT_FALSE(module);
+  EXPECT_EQ(module.error().kind, Kind::shared_memory_size);
+  EXPECT_EQ(module.error().where.line, line);
+  EXPECT_EQ(module.error().message,
+            "`cp.async.bulk.tensor.2d` copies a box of 16384 bytes to `smem_0`, of which 8192 bytes are left there");
+}
+
 }  // namespace
 }  // namespace ptx

@@ -1,5 +1,7 @@
 #include "ptx/write/door/door.hpp"
 
+#include <algorithm>
+
 #include "ptx/base/base.hpp"
 #include "ptx/isa/isa.hpp"
 #include "ptx/write/emit.hpp"
@@ -11,6 +13,7 @@ Expected<Place> SharedHandle::place(std::int64_t offset, SourceLocation at) cons
   SharedRegion region;
   region.symbol = place_.base().text;
   region.byte_offset = place_.offset();
+  region.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(place_.room().value_or(0), 0));
   region.dynamic = true;
   return shared_place(*builder_, region, offset, at);
 }

@@ -48,7 +48,9 @@ struct Registers {
 class SharedHandle {
  public:
   SharedHandle(Builder& builder, const SharedRegion& region, std::int64_t offset = 0)
-      : builder_(&builder), place_(Value::of_symbol(region.symbol), region.byte_offset + offset), dynamic_(region.dynamic) {}
+      : builder_(&builder),
+        place_(Value::of_symbol(region.symbol), region.byte_offset + offset, room_of(region, offset)),
+        dynamic_(region.dynamic) {}
   SharedHandle(Builder& builder, const Place& place) : builder_(&builder), place_(place) {}
 
   [[nodiscard]] Builder& builder() const { return *builder_; }

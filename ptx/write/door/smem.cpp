@@ -10,7 +10,7 @@ namespace ptx {
 using write::refuse;
 
 SharedSlice SharedAllocation::operator[](write::Index stage) const {
-  const std::size_t index = write::checked_index(builder(), stage, static_cast<std::size_t>(shape_.front()));
+  const std::size_t index = write::checked_index(builder(), stage, static_cast<std::size_t>(shape_.front()), "stages");
   return SharedSlice(moved(static_cast<std::int64_t>(index) * write::idiom::stage_bytes(type_, shape_)));
 }
 
@@ -39,7 +39,7 @@ void SharedAllocation::store_element(std::initializer_list<write::Source> indice
 }
 
 MbarrierRef MbarrierArray::operator[](write::Index index) const {
-  const std::size_t i = write::checked_index(builder(), index, static_cast<std::size_t>(count_));
+  const std::size_t i = write::checked_index(builder(), index, static_cast<std::size_t>(count_), "barriers");
   return MbarrierRef(moved(static_cast<std::int64_t>(i) * write::idiom::mbarrier_bytes));
 }
 

@@ -176,5 +176,17 @@ TEST(SmemDoor, TheAuthorsOwnArray) {
   EXPECT_EQ(written(none.builder().module()), (Lines{"mov.u32 %r0, smem;", "mov.u32 %r1, mbar_0;", "add.u32 %r2, %r1, 8;"}));
 }
 
+TEST(SmemDoor, IndicesAreJudgedByWhatTheyCount) {
+  const auto refused = [](auto write) {
+    Kernel k({.name = "k"});
+    write(k);
+    const auto module = k.module();
+    return module ? std::string() : render(module.error());
+  };
+  EXPECT_NE(refused([](Kernel& k) { (void)k.smem.alloc<f32>({4, 8})[4]; }).find("index 4 of an array of 4 stages"),
+            std::string::npos);
+  EXPECT_NE(refused([](Kernel& k) { (void)k.smem.mbarrier(2)[2]; }).find("index 2 of an array of 2 barriers"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ptx

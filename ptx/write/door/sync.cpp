@@ -40,7 +40,7 @@ Reg<Type::u32> BarrierSlot::addr_reg(SourceLocation at) const {
 }
 
 BarrierSlot BarrierArray::operator[](write::Index index) const {
-  const std::size_t i = write::checked_index(builder(), index, static_cast<std::size_t>(count_));
+  const std::size_t i = write::checked_index(builder(), index, static_cast<std::size_t>(count_), "barriers");
   return BarrierSlot(moved(static_cast<std::int64_t>(i) * write::idiom::mbarrier_bytes));
 }
 

@@ -26,11 +26,22 @@ std::string route_words(BulkRoute route) {
 }
 
 // [dst], [src], size and the mbarrier, if there is one.
-Expected<std::vector<Value>> bulk_operands(std::string_view instruction, const BulkCopy& copy, SourceLocation where) {
+Expected<std::vector<Value>> bulk_operands(const Builder& builder, std::string_view instruction, const BulkCopy& copy,
+                                           SourceLocation where) {
   if (!to_global(copy.route) && !copy.mbar) return refuse_without_mbarrier(instruction, where);
   if (to_global(copy.route) && copy.mbar)
     return refuse(Kind::operand_count, cat("`", instruction, "` to global memory takes no mbarrier, but is given one"), where,
                   "it is part of a bulk group: `commit_group`, then `wait_group`");
+  if (copy.size.kind == Value::Kind::integer && copy.size.integer > 0) {
+    const auto bytes = static_cast<std::uint64_t>(copy.size.integer);
+    const bool from_global = copy.route == BulkRoute::global_to_cluster || copy.route == BulkRoute::global_to_cta;
+    const std::string copies = cat('`', instruction, "` copies ", bytes, " bytes ");
+    if (!to_global(copy.route))
+      if (auto fits = fits_in(builder, copy.dst, bytes, copies + "to", where); !fits) return Unexpected{std::move(fits).error()};
+    if (!from_global)
+      if (auto fits = fits_in(builder, copy.src, bytes, copies + "from", where); !fits)
+        return Unexpected{std::move(fits).error()};
+  }
   std::vector<Value> operands = {copy.dst.address(), copy.src.address(), copy.size};
   if (copy.mbar) operands.push_back(copy.mbar->address());
   return operands;
@@ -45,6 +56,11 @@ Unexpected refuse_without_mbarrier(std::string_view instruction, SourceLocation 
 
 Expected<void> cp_async(Builder& builder, CopyCaches caches, const Place& dst, const Place& src, const Value& bytes,
                         const CopyOptions& options, const Guard& guard, SourceLocation where) {
+  if (bytes.kind == Value::Kind::integer && bytes.integer > 0)
+    if (auto fits = fits_in(builder, dst, static_cast<std::uint64_t>(bytes.integer),
+                            cat("`cp.async` copies ", bytes.integer, " bytes to"), where);
+        !fits)
+      return fits;
   std::vector<Value> operands = {dst.address(), src.address(), bytes};
   append(operands, options.src_size);
   append(operands, options.cache_hint);
@@ -71,7 +87,7 @@ Expected<void> wait_all(Builder& builder, const Guard& guard, SourceLocation whe
 
 Expected<void> bulk_copy(Builder& builder, const BulkCopy& copy, const CopyOptions& options, const Guard& guard,
                          SourceLocation where) {
-  Expected<std::vector<Value>> operands = bulk_operands("cp.async.bulk", copy, where);
+  Expected<std::vector<Value>> operands = bulk_operands(builder, "cp.async.bulk", copy, where);
   if (!operands) return Unexpected{std::move(operands).error()};
   append(*operands, options.multicast_mask);
   append(*operands, options.cache_hint);
@@ -84,7 +100,7 @@ Expected<void> bulk_copy(Builder& builder, const BulkCopy& copy, const CopyOptio
 Expected<void> bulk_reduce(Builder& builder, std::string_view op, Type type, const BulkCopy& copy, const CopyOptions& options,
                            const Guard& guard, SourceLocation where) {
   constexpr std::string_view instruction = "cp.reduce.async.bulk";
-  Expected<std::vector<Value>> operands = bulk_operands(instruction, copy, where);
+  Expected<std::vector<Value>> operands = bulk_operands(builder, instruction, copy, where);
   if (!operands) return Unexpected{std::move(operands).error()};
   append(*operands, options.cache_hint);
   Words words(cat(instruction, route_words(copy.route), hint_word(options)), instruction, where);

@@ -70,6 +70,14 @@ class TensorInst {
     return *this;
   }
   TensorInst& hint(const CopyOptions& options) { return optional(".L2::cache_hint", options.cache_hint); }
+  /// What a box takes of the shared memory it goes to, or comes from; four rows of a map for gather4 and scatter4.
+  [[nodiscard]] Expected<void> fits(const Builder& builder, const Place& shared, std::string_view way) const {
+    const std::optional<std::uint64_t> box = builder.box_bytes(box_.map);
+    if (!box) return {};
+    const bool rows = mode_ == TensorMode::gather4 || mode_ == TensorMode::scatter4;
+    const std::uint64_t bytes = *box * (rows ? 4 : 1);
+    return fits_in(builder, shared, bytes, cat('`', instruction_, "` copies a box of ", bytes, " bytes ", way), where_);
+  }
   [[nodiscard]] Expected<void> emit(Builder& builder, const Guard& guard) const {
     return builder.emit(dots_, operands_, guard, where_);
   }
@@ -134,6 +142,7 @@ Expected<void> tensor_load(Builder& builder, const TensorLoad& load, const Place
     return refuse(Kind::immediate_range,
                   cat("the `cta_group` of `", inst.instruction(), "` is ", load.cta_group, "; what fits is 1 or 2"), where);
   if (!mbar) return refuse_without_mbarrier(inst.instruction(), where);
+  if (auto e = inst.fits(builder, dst, "to"); !e) return e;
   inst.words(load.shared_cta ? ".shared::cta.global" : ".shared::cluster.global").mode().words(tx_bytes);
   inst.operand(dst.address()).tensor().operand(mbar->address()).offsets(load.im2col_offsets);
   inst.optional(".multicast::cluster", options.multicast_mask);
@@ -145,6 +154,7 @@ Expected<void> tensor_store(Builder& builder, TensorMode mode, const TensorBox& 
                             const Guard& guard, SourceLocation where) {
   TensorInst inst("cp.async.bulk.tensor", dst, mode, where);
   if (auto e = inst.check(); !e) return e;
+  if (auto e = inst.fits(builder, src, "from"); !e) return e;
   inst.words(".global.shared::cta").mode().words(".bulk_group").tensor().operand(src.address());
   return inst.hint(options).emit(builder, guard);
 }
@@ -153,6 +163,7 @@ Expected<void> tensor_reduce(Builder& builder, std::string_view op, const Tensor
                              const CopyOptions& options, const Guard& guard, SourceLocation where) {
   TensorInst inst("cp.reduce.async.bulk.tensor", dst, TensorMode::implicit_tile, where);
   if (auto e = inst.check(); !e) return e;
+  if (auto e = inst.fits(builder, src, "from"); !e) return e;
   Words words(cat(inst.instruction(), ".global.shared::cta"), inst.instruction(), where);
   if (auto e = words.follow(op, "the operation"); !e) return e;
   inst.words(".global.shared::cta.").words(op).words(".bulk_group").tensor().operand(src.address());

@@ -142,7 +142,7 @@ bool no_truth(std::string_view what) {
   raise(Kind::bad_operator,
         cat("`", what,
             "` has no truth value while the kernel is traced: Python's `if`, `and`, `or`, `not` and `while` cannot decide on it"),
-        authors_line(), "`with ptx.if_(p):` writes a branch that the kernel takes");
+        authors_line(), "`with ptx.if_(p):` writes a branch that the kernel takes, and `ptx.while_` a loop");
 }
 
 // ---- RegArray -------------------------------------------------------------------------------------------------------

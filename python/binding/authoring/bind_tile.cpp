@@ -195,6 +195,9 @@ void bind_tile(nb::module_& m) {
       .value("dtype -> PtxType", [](const Tile& t) { return type_object(t.dtype()); })
       .value("layout -> Layout", [](const Tile& t) { return layout_object(t.layout()); })
       .value("tma_box -> tuple[int | str, ...] | None", "What one TMA copy moves; None: the whole tensor.", box_object)
+      .function("_shared_box_bytes(self, dims: dict[str, int]) -> int | None",
+                "What one copy by the tile's tensor map takes of shared memory; None where that is not known.",
+                [](const Tile& self, const nb::dict& dims) { return tile::shared_box_bytes(self, env_of(dims)); })
       .field<&Tile::tma_rank>("tma_rank -> int", "Rank of the tensor map: 2, or 3 for the 64-column view of a matrix.")
       .field<&Tile::tma_padding>("tma_padding -> bool", "With tma_rank=3: pad the innermost box dimension.")
       .field<&Tile::rank>("rank -> int", "Number of dimensions.")

@@ -206,6 +206,15 @@ void bind_module(nb::module_& m) {
       });
 }
 
+// What comes first to the mind of who knows numpy.
+[[noreturn]] void no_elements(const TensorSpec& tensor) {
+  raise(Kind::bad_operator,
+        cat('`', tensor.name, "` is a tensor of the kernel's signature: it has no elements while the body is traced"),
+        authors_line(),
+        cat("the kernel reads and writes them by their addresses: `(x,) = ptx.global_ptrs(", tensor.name,
+            ")`, then `ptx.inst.ld.global_.f32(value, ptx.addr(x + 4 * i))`"));
+}
+
 void bind_tensor(nb::module_& m) {
   Class<TensorSpec> tensor(m, "TensorSpec",
                            "A tensor of the kernel's signature, as its body sees it: a name, and what is known of its shape.");
@@ -228,19 +237,23 @@ void bind_tensor(nb::module_& m) {
       .dunder("__repr__(self) -> str", [](const TmaDescriptorHandle& h) { return cat("TmaDescriptorHandle(", h.name, ')'); });
   tensor
       .constructor(
-          "(name: str, shape: tuple[int, ...] | None = None, dtype: PtxType | None = None, layout: Layout | None = None)",
-          [](TensorSpec* self, std::string name, nb::object shape, nb::object dtype, nb::object layout) {
-            new (self) TensorSpec{std::move(name), std::move(shape), std::move(dtype), std::move(layout)};
+          "(name: str, shape: tuple[int, ...] | None = None, dtype: PtxType | None = None, layout: Layout | None = None, "
+          "box_bytes: int | None = None)",
+          [](TensorSpec* self, std::string name, nb::object shape, nb::object dtype, nb::object layout,
+             std::optional<std::uint64_t> box_bytes) {
+            new (self) TensorSpec{std::move(name), std::move(shape), std::move(dtype), std::move(layout), box_bytes};
           })
       .field<&TensorSpec::name>("name -> str")
       .field<&TensorSpec::shape>("shape -> tuple[int, ...] | None", "The sizes, once all are known.")
       .field<&TensorSpec::dtype>("dtype -> PtxType | None")
       .field<&TensorSpec::layout>("layout -> Layout | None")
+      .field<&TensorSpec::box_bytes>("box_bytes -> int | None", "What one copy by its TMA descriptor takes of shared memory.")
       .def(
           "tma_desc",
           [descriptor](Self<TensorSpec> self) {
             Trace* trace = Trace::active();
             if (trace == nullptr) return nb::cast(TmaDescriptorHandle{nb::borrow(self.object), descriptor(*self)});
+            if (self->box_bytes) trace->builder().set_box_bytes(self->name, *self->box_bytes);
             nb::object& reg = trace->tma_desc(self->name);
             if (!reg.is_valid()) reg = make_reg(*trace, unwrap(trace->builder().tma_desc(self->name, trace->where())));
             return reg;
@@ -248,6 +261,8 @@ void bind_tensor(nb::module_& m) {
           nb::sig("def tma_desc(self) -> typing.Any"),
           "The address of the tensor's TMA descriptor, in a register that is loaded at the kernel's start; outside a kernel the "
           "name it will have.")
+      .def("__getitem__", [](const TensorSpec& t, nb::handle /*key*/) { no_elements(t); })
+      .def("__setitem__", [](const TensorSpec& t, nb::handle /*key*/, nb::handle /*value*/) { no_elements(t); })
       .dunder("__repr__(self) -> str",
               [](const TensorSpec& t) { return nb::str("TensorSpec({}, shape={}, dtype={})").format(t.name, t.shape, t.dtype); });
 }

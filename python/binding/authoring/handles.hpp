@@ -58,6 +58,7 @@ struct Address {
 struct TensorSpec {
   std::string name;
   nb::object shape, dtype, layout;
+  std::optional<std::uint64_t> box_bytes;  ///< what one copy by its descriptor takes of shared memory, where that is known
 };
 
 /// Outside a kernel, the name that a tensor's TMA descriptor will have.
@@ -80,6 +81,7 @@ struct SharedAlloc {
 
   /// Bytes of one element of the first dimension: a stage.
   [[nodiscard]] std::int64_t stage_bytes() const;
+  [[nodiscard]] std::uint64_t bytes() const;  ///< of all of it
 };
 
 /// `a[stage]` of an allocation.
@@ -94,6 +96,8 @@ struct MbarrierArray {
   std::int64_t count = 0, byte_offset = 0;
   bool dynamic = false;
   std::uint64_t trace = 0;
+
+  [[nodiscard]] std::uint64_t bytes() const;
 };
 
 /// `m[i]`

@@ -50,7 +50,7 @@ std::optional<write::SharedHandle> HelperCall::shared_handle(nb::handle object) 
   const auto made = [&](const auto& owner, std::int64_t offset) {
     if (owner.trace != trace_->id())
       raise(Kind::undefined_symbol, cat("the shared memory `", owner.name, "` belongs to another kernel"), where());
-    return write::SharedHandle(builder(), {owner.name, owner.byte_offset, 0, owner.dynamic}, offset);
+    return write::SharedHandle(builder(), {owner.name, owner.byte_offset, owner.bytes(), owner.dynamic}, offset);
   };
   if (const SharedAlloc* alloc = allocation_of(object)) {
     const SharedSlice* slice = as<SharedSlice>(object);

@@ -17,9 +17,13 @@ std::vector<std::pair<std::string, std::string>>& all_helpers() {
 
 // "ptx.cp.async_.bulk.tensor_2d" of "ptx.cp.async_.bulk.tensor_Nd"
 std::string with_rank(std::string name, int rank) {
-  if (const std::size_t at = name.find("_Nd"); at != std::string::npos) name.replace(at + 1, 1, cat(rank));
-  if (const std::size_t call = name.find(".__call__"); call != std::string::npos) name.erase(call);
+  if (const std::size_t at = name.find("_Nd"); rank != 0 && at != std::string::npos) name.replace(at + 1, 1, cat(rank));
   return name;
+}
+// As the author calls it: without the `.__call__` of an object that is called itself.
+std::string as_called(std::string name, int rank) {
+  if (const std::size_t call = name.find(".__call__"); call != std::string::npos) name.erase(call);
+  return with_rank(std::move(name), rank);
 }
 
 nb::object call_helper(const Defined& defined, std::span<const nb::handle> arguments) {
@@ -27,7 +31,7 @@ nb::object call_helper(const Defined& defined, std::span<const nb::handle> argum
   Ranked ranked = helper.ranked;
   if (ranked.of != nullptr) ranked.rank = ranked.of(arguments[0]);
   std::string name = helper.signature.name;
-  if (ranked.rank != 0) name = with_rank(std::move(name), ranked.rank);
+  name = as_called(std::move(name), ranked.rank);
   helpers::Running running{helper.signature, arguments.subspan(helper.has_self ? 1 : 0), ranked, HelperCall(std::move(name))};
   return helper.run(running);
 }
@@ -49,7 +53,7 @@ void helpers::Running::convert(std::span<const Conversion> conversions, void* co
 void helpers::define(As as, nb::handle scope, Signature signature, nb::object (*run)(Running& running), const Ranked& ranked) {
   const bool is_method = as != As::function;
   const std::size_t bound = as == As::method_of_first ? 1 : 0;
-  if (ranked.rank != 0) signature.name = with_rank(std::move(signature.name), ranked.rank);
+  signature.name = with_rank(std::move(signature.name), ranked.rank);
   const std::string own_name = signature.name.substr(signature.name.rfind('.') + 1);
   auto* helper = new Bound;  // lives as long as the interpreter
   helper->call = call_helper;

@@ -75,6 +75,12 @@ std::optional<Value> immediate(std::string_view text) {
   return std::nullopt;
 }
 
+// What has the methods of a number may still say that it is none: numpy's arrays do.
+void forget_that_it_is_no_number() {
+  if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw nb::python_error();
+  PyErr_Clear();
+}
+
 }  // namespace
 
 std::string_view node_class(nb::handle object) {
@@ -89,14 +95,14 @@ std::optional<Value> number_value(Trace& trace, nb::handle object) {
   if (PyFloat_Check(object.ptr())) return Value::of_floating(PyFloat_AS_DOUBLE(object.ptr()));
   if (PyIndex_Check(object.ptr())) {
     const nb::object integer = nb::steal(PyNumber_Index(object.ptr()));
-    if (!integer.is_valid()) throw nb::python_error();
-    return integer_value(trace, integer);
+    if (integer.is_valid()) return integer_value(trace, integer);
+    forget_that_it_is_no_number();  // an array of integers, say
   }
   const PyNumberMethods* number = Py_TYPE(object.ptr())->tp_as_number;
   if (number != nullptr && number->nb_float != nullptr) {
     const double value = PyFloat_AsDouble(object.ptr());
-    if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-    return Value::of_floating(value);
+    if (value != -1 || PyErr_Occurred() == nullptr) return Value::of_floating(value);
+    forget_that_it_is_no_number();
   }
   return std::nullopt;
 }

@@ -38,6 +38,7 @@ Place place_of(Trace& trace, const Handle& handle, std::int64_t offset) {
   write::SharedRegion region;
   region.symbol = handle.name;
   region.byte_offset = handle.byte_offset;
+  region.bytes = handle.bytes();
   region.dynamic = handle.dynamic;
   return unwrap(write::shared_place(trace.builder(), region, offset, trace.where()));
 }
@@ -45,6 +46,12 @@ Place place_of(Trace& trace, const Handle& handle, std::int64_t offset) {
 }  // namespace
 
 std::int64_t SharedAlloc::stage_bytes() const { return write::idiom::stage_bytes(type, shape); }
+std::uint64_t SharedAlloc::bytes() const {
+  return shape.empty() ? 0 : static_cast<std::uint64_t>(stage_bytes()) * static_cast<std::uint64_t>(shape.front());
+}
+std::uint64_t MbarrierArray::bytes() const {
+  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(mbarrier_bytes);
+}
 
 nb::object symbol_name(nb::handle handle, const std::string& symbol, std::int64_t byte_offset) {
   if (byte_offset == 0) return nb::cast(symbol);
@@ -89,7 +96,9 @@ Place place_argument(Trace& trace, Operands& operands, nb::handle object, const 
   raise(
       Kind::argument_kind,
       cat("`", what, "` is given ", describe(object), "; what fits is a register, an address, or an allocation of shared memory"),
-      trace.where());
+      trace.where(),
+      PyTuple_Check(object.ptr()) && PyTuple_GET_SIZE(object.ptr()) == 1 ? "a tuple of one register is unpacked by `(x,) = …`"
+                                                                         : "");
 }
 
 write::Reg address_argument(Trace& trace, Operands& operands, nb::handle object, const char* what) {

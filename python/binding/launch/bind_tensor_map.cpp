@@ -215,6 +215,8 @@ void add_tensor_map_types(nb::module_& m) {
              [](const TensorMapHandle& self) { return outermost_first(self.map.box, self.map.rank); })
       .value("box_bytes -> int", "Bytes that one copy moves, and its mbarrier expects.",
              [](const TensorMapHandle& self) { return self.map.box_bytes(); })
+      .value("_shared_box_bytes -> int", "What one copy takes of shared memory, where packed types may be padded.",
+             [](const TensorMapHandle& self) { return self.map.shared_box_bytes(); })
       .value("swizzle -> str", "\"NONE\", \"32B\", \"64B\" or \"128B\".",
              [](const TensorMapHandle& self) { return layout::tensor_map_swizzle_name(self.map.swizzle); })
       .function("words(self, address: int) -> bytes",

@@ -7,6 +7,7 @@
 #include <array>
 #include <string>
 
+#include "python/binding/authoring/handles.hpp"
 #include "python/binding/base/author.hpp"
 #include "python/binding/base/errors.hpp"
 #include "python/binding/launch/image_handle.hpp"
@@ -222,7 +223,13 @@ PyObject* PlanState::call_carefully(PyObject* self, PyObject* const* args, std::
     return std::nullopt;
   };
   for (std::size_t i = 0; i < count; ++i) origins[i] = origin_of(args[i]);
-  if (const auto odd = first(Origin::none)) return fail(signature().not_a_tensor(*odd, a_type(args[*odd])));
+  if (const auto odd = first(Origin::none)) {
+    if (const TensorSpec* tensor = as<TensorSpec>(args[*odd]))
+      return fail(about(*odd, {.kind = Kind::argument_kind,
+                               .message = cat("is `", tensor->name, "`, a tensor of the kernel whose body this is")})
+                      .hint("a body calls device functions, which `@func` makes; kernels are called with arrays"));
+    return fail(signature().not_a_tensor(*odd, a_type(args[*odd])));
+  }
   WantedOutputs out_storage;
   CallTensors call{.arguments = arguments, .inputs = {}, .out = {}, .scalars = scalars};
   if (!wanted_outputs(out, out_storage, call.out)) return nullptr;

@@ -151,7 +151,8 @@ Expected<Import> Import::of_array_interface(nb::handle object) {
   const std::string dtype =
       nb::hasattr(object, "dtype") ? nb::cast<std::string>(object.attr("dtype").attr("name")) : name_of_typestr(typestr);
   if (typestr.starts_with('>'))
-    return refuse(Kind::argument_dtype, cat("the element type is big-endian ", dtype, "; the kernel takes little-endian"));
+    return refuse(Kind::argument_dtype, cat("the element type is big-endian ", dtype,
+                                            "; the kernel takes little-endian: call `.astype(\"", dtype, "\")`"));
   const auto element = launch::element_type_from_name(dtype);
   if (!element) return refuse(Kind::argument_dtype, cat("the element type is ", dtype, ", which PTX does not have"));
   import.view_.dtype = *element;

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
+from .._arguments import gradients_of_inputs, keywords_taken
 from ..errors import from_diagnostic
 from .sharding import all_varying
 
@@ -57,9 +58,10 @@ def differentiable_kernel_jax(
 ) -> Callable[..., Any]:
     """A function of JAX arrays with a gradient (`jax.custom_vjp`): `forward_kernel(*inputs)` forward, `backward_kernel(*saved,
     *grad_outputs)` backward, which gives one gradient, or None, for each of the first `num_grad_inputs` inputs (default: all).
-    `save_for_backward` are the indices of the inputs to save (default: all). Inputs of integers have no gradient, whatever the
+    `save_for_backward` are the indices of the inputs to save (default: all). Keywords go to the forward
+    kernel, and to the backward kernel those that it takes. Inputs of integers have no gradient, whatever the
     backward kernel gives. Gradients of gradients exist when the backward kernel is differentiable itself. IndexError for an
-    index that no input has; ValueError for a gradient of another shape than its input."""
+    index that no input has; ValueError for a gradient of another shape than its input, and for too many or too few."""
     jax: Any = import_module("jax")
     numpy: Any = import_module("numpy")
     _teach_jax_signatures(jax)
@@ -67,13 +69,15 @@ def differentiable_kernel_jax(
     def signature(values: Any) -> _Signature:
         return _Signature((jax.numpy.shape(x), jax.numpy.result_type(x)) for x in values)
 
-    def run(*inputs: Any) -> Any:
-        return forward_kernel(*inputs)
+    of_backward, backward_name = keywords_taken(backward_kernel), getattr(backward_kernel, "__name__", "backward")
 
-    def forward(*inputs: Any) -> Any:
+    def run(keywords: dict[str, Any], *inputs: Any) -> Any:
+        return forward_kernel(*inputs, **keywords)
+
+    def forward(keywords: dict[str, Any], *inputs: Any) -> Any:
         chosen = range(len(inputs)) if save_for_backward is None else save_for_backward
         saved = tuple(inputs[i] for i in chosen)
-        outputs = call(*inputs)  # for gradients of gradients: JAX differentiates this function then
+        outputs = call(keywords, *inputs)  # for gradients of gradients: JAX differentiates this function then
         listed = outputs if isinstance(outputs, tuple) else (outputs,)
         return outputs, (saved, signature(inputs), signature(listed))
 
@@ -88,25 +92,21 @@ def differentiable_kernel_jax(
             raise ValueError(f"the backward kernel gives a gradient of shape {gradient.shape} for input {i}, of shape {shape}")
         return gradient.astype(dtype)
 
-    def backward(residuals: Any, cotangents: Any) -> tuple[Any, ...]:
+    def backward(keywords: dict[str, Any], residuals: Any, cotangents: Any) -> tuple[Any, ...]:
         saved, of_inputs, of_outputs = residuals
         listed = cotangents if isinstance(cotangents, tuple) else (cotangents,)
         grad_outputs = [as_output(g, *of) for g, of in zip(listed, of_outputs, strict=True)]
-        gradients = backward_kernel(*saved, *grad_outputs)
-        gradients = gradients if isinstance(gradients, tuple) else (gradients,)
+        own = {key: value for key, value in keywords.items() if of_backward is None or key in of_backward}
         wanted = len(of_inputs) if num_grad_inputs is None else num_grad_inputs
-        if wanted > len(of_inputs):
-            raise ValueError(f"num_grad_inputs is {wanted}; the call has {len(of_inputs)} inputs")
-        if len(gradients) < wanted:
-            raise ValueError(f"the backward kernel gives {len(gradients)} gradients; {wanted} inputs need one")
-        given = [as_input(i, g, *of) for i, (g, of) in enumerate(zip(gradients[:wanted], of_inputs[:wanted], strict=True))]
+        gradients = gradients_of_inputs(backward_kernel(*saved, *grad_outputs, **own), wanted, len(of_inputs), backward_name)
+        given = [as_input(i, g, *of) for i, (g, of) in enumerate(zip(gradients, of_inputs[:wanted], strict=True))]
         return (*given, *(None,) * (len(of_inputs) - len(given)))
 
-    call: Any = jax.custom_vjp(run)
+    call: Any = jax.custom_vjp(run, nondiff_argnums=(0,))  # keywords are constants
     call.defvjp(forward, backward)
 
-    def differentiable(*inputs: Any) -> Any:
-        return call(*all_varying(inputs))
+    def differentiable(*inputs: Any, **keywords: Any) -> Any:
+        return call(keywords, *all_varying(inputs))
 
     vars(differentiable).update(forward_kernel=forward_kernel, backward_kernel=backward_kernel)
     return differentiable

@@ -63,8 +63,9 @@ def rms_norm(
     ``x``, ``x + residual`` is rounded to the element type and normalised: the result is the pair of the norm and that sum. With
     ``out_dtype`` float8_e4m3fn the norm is two arrays, without gradients: e4m3 numbers, and f32 scales [.., 1], one a row, of
     which they are multiples, as `scaled_matmul` takes them; with ``scale`` too, an f32 array of one number, it is the e4m3
-    numbers alone, multiples of that one, and what is beyond 448 of it becomes 448. TypeError for another element type, ValueError
-    for shapes that do not fit together.
+    numbers alone, multiples of that one, and what is beyond 448 of it becomes 448. Squares are added up in f32: a row whose sum
+    of them is beyond f32 (from about 1e18 on) becomes 0, as in torch. TypeError for another element type, ValueError for shapes
+    that do not fit together.
     """
     eps = 1e-6 if eps is None else _checks.number("rms_norm", "eps", eps)
     offset = _checks.number("rms_norm", "offset", offset)
@@ -103,7 +104,8 @@ def layer_norm(
 
     ``weight`` and ``bias`` are of the last dimension's size and of ``x``'s element type; ``eps`` is 1e-5 by default.
     ``residual``, ``out_dtype`` and ``scale`` as in `rms_norm`. The mean is subtracted before squares are taken, so numbers far
-    from 0 keep their digits.
+    from 0 keep their digits. Both sums are f32's: a row whose sum is beyond f32 becomes NaN, as in torch, and one whose sum of
+    squares about its mean is (from about 1e18 on), 0, where torch has NaN.
     """
     eps = 1e-5 if eps is None else _checks.number("layer_norm", "eps", eps)
     if out_dtype is not None or scale is not None:
@@ -128,7 +130,7 @@ def softmax(x: Any, dim: int = -1) -> Any:
 
 
 def log_softmax(x: Any, dim: int = -1) -> Any:
-    """``x - max - log(sum(exp(x - max)))`` over the last dimension, as `torch.log_softmax`."""
+    """``x - max - log(sum(exp(x - max)))`` over the last dimension, as `torch.log_softmax`, of infinities and NaN too."""
     if dim == -1 and _is_torch(x):
         import pyptx.kernels._torch as module
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import _ptx
+from .._arguments import gradients_of_inputs, keywords_taken
 from ..errors import PtxError
 from . import state
 from .operators import register_operators
@@ -21,8 +22,9 @@ def differentiable_kernel(
 ) -> Callable[..., Any]:
     """A function of torch tensors with a gradient: `forward_kernel(*inputs)` forward, `backward_kernel(*saved, *grad_outputs)`
     backward, which gives one gradient for each of the first `num_grad_inputs` inputs (default: all). `save_for_backward`
-    are the indices of the inputs to save (default: all). Gradients of gradients exist when the backward kernel is
-    differentiable itself. IndexError for an index that no input has."""
+    are the indices of the inputs to save (default: all). Keywords go to the forward kernel, and to the backward kernel
+    those that it takes. Gradients of gradients exist when the backward kernel is differentiable itself. IndexError for an index
+    that no input has; ValueError for too many or too few gradients."""
     register_operators()
     torch: Any = state.torch
     for kernel in (forward_kernel, backward_kernel):
@@ -35,19 +37,19 @@ def differentiable_kernel(
             )
 
     name = getattr(forward_kernel, "__name__", "kernel")
+    backward_name = getattr(backward_kernel, "__name__", "backward")
+    of_backward = keywords_taken(backward_kernel)
 
     def saved(inputs: Sequence[Any]) -> tuple[Any, ...]:
         return tuple(inputs if save_for_backward is None else (inputs[i] for i in save_for_backward))
 
     def gradients_of(ctx: Any, *grad_outputs: Any) -> Any:
         # A gradient may come expanded, as from `.sum()`; kernels take row-major.
-        gradients = backward_kernel(*ctx.saved_tensors, *(g.contiguous() for g in grad_outputs))
-        gradients = gradients if isinstance(gradients, tuple) else (gradients,)
-        count = len(ctx.needs_input_grad)
+        keywords = {key: value for key, value in ctx.keywords.items() if of_backward is None or key in of_backward}
+        given = backward_kernel(*ctx.saved_tensors, *(g.contiguous() for g in grad_outputs), **keywords)
+        count = len(ctx.needs_input_grad) - 1
         wanted = count if num_grad_inputs is None else num_grad_inputs
-        if len(gradients) < wanted:
-            raise ValueError(f"the backward kernel gives {len(gradients)} gradients; {wanted} inputs need one")
-        return (*gradients[:wanted], *(None,) * (count - wanted))
+        return (*gradients_of_inputs(given, wanted, count, backward_name), *(None,) * (count - wanted))
 
     class Once(torch.autograd.Function):  # type: ignore[misc]
         """Gives the first `count` tensors back as results of all of them, which have no gradients."""
@@ -64,10 +66,9 @@ def differentiable_kernel(
 
         @staticmethod
         def backward(ctx: Any, *grad_outputs: Any) -> Any:
-            called = getattr(backward_kernel, "__name__", name)
             _ptx.raise_error(
                 "argument_gradient",
-                f"a gradient of a gradient is asked for: kernel `{called}`, which is a backward, has none",
+                f"a gradient of a gradient is asked for: kernel `{backward_name}`, which is a backward, has none",
                 "make it differentiable too, with `pyptx.differentiable_kernel(backward, its_backward)`",
             )
 
@@ -89,19 +90,24 @@ def differentiable_kernel(
         results = iter(Once.apply(len(tensors), *tensors, *ctx.saved_tensors, *grad_outputs))
         return tuple(None if x is None else next(results) for x in gradients)
 
+    def refuse_out(keywords: dict[str, Any]) -> None:
+        if "out" in keywords:
+            raise ValueError(f"`out=` of `{name}` is written without a gradient; a call that needs one gives new tensors")
+
     def refuse_tangents(tangents: Sequence[Any]) -> None:
-        number = next((i for i, tangent in enumerate(tangents) if tangent is not None), 0)
+        number = next((i for i, tangent in enumerate(tangents[1:]) if tangent is not None), 0)
         refuse_argument(name, number, "tangent")
 
     class KernelFunction(torch.autograd.Function):  # type: ignore[misc]
         @staticmethod
-        def forward(ctx: Any, *inputs: Any) -> Any:
+        def forward(ctx: Any, keywords: dict[str, Any], *inputs: Any) -> Any:
             ctx.save_for_backward(*saved(inputs))
-            return forward_kernel(*inputs)
+            ctx.keywords = keywords
+            return forward_kernel(*inputs, **keywords)
 
         @staticmethod
         def backward(ctx: Any, *grad_outputs: Any) -> Any:
-            return backward_of(ctx, *grad_outputs)
+            return None, *backward_of(ctx, *grad_outputs)
 
     class KernelFunctionOfTransforms(torch.autograd.Function):  # type: ignore[misc]
         """The form that torch.func differentiates; a call costs more."""
@@ -109,32 +115,35 @@ def differentiable_kernel(
         generate_vmap_rule = True
 
         @staticmethod
-        def forward(*inputs: Any) -> Any:
-            return forward_kernel(*inputs)
+        def forward(keywords: dict[str, Any], *inputs: Any) -> Any:
+            return forward_kernel(*inputs, **keywords)
 
         @staticmethod
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            ctx.save_for_backward(*saved(inputs))
+            ctx.keywords = inputs[0]
+            ctx.save_for_backward(*saved(inputs[1:]))
 
         @staticmethod
         def backward(ctx: Any, *grad_outputs: Any) -> Any:
-            return backward_of(ctx, *grad_outputs)
+            return None, *backward_of(ctx, *grad_outputs)
 
         @staticmethod
         def jvp(ctx: Any, *tangents: Any) -> Any:
             refuse_tangents(tangents)
 
-    def differentiable(*inputs: Any) -> Any:
+    def differentiable(*inputs: Any, **keywords: Any) -> Any:
         if not torch.compiler.is_dynamo_compiling() and in_forward_mode():
             for number, x in enumerate(inputs):
                 if isinstance(x, torch.Tensor) and has_tangent(x):
                     refuse_argument(name, number, "tangent")
         if not torch.compiler.is_dynamo_compiling() and torch._C._are_functorch_transforms_active():
-            return KernelFunctionOfTransforms.apply(*inputs)
+            refuse_out(keywords)
+            return KernelFunctionOfTransforms.apply(keywords, *inputs)
         # The function costs more than the kernel's launch: only those who ask for gradients pay for it.
         if torch.is_grad_enabled() and any(getattr(x, "requires_grad", False) for x in inputs):
-            return KernelFunction.apply(*inputs)
-        return forward_kernel(*inputs)
+            refuse_out(keywords)
+            return KernelFunction.apply(keywords, *inputs)
+        return forward_kernel(*inputs, **keywords)
 
     # torch.compile keeps eight graphs of a code object: this one is of this function alone
     differentiable.__code__ = differentiable.__code__.replace(co_name=name)
