@@ -160,12 +160,12 @@ def test_a_fault_is_at_the_authors_line(how):
     def reads_beyond(X, Y):
         px, py = ptx.global_ptrs(X, Y)
         n = ptx.param(u32, "n")
-        x = ptx.let.ld.global_.f32(ptx.addr(px, 4096))
+        x = ptx.let.ld.global_.f32(ptx.addr(px, 1 << 30))  # far from whatever else a call has
         ptx.inst.st.global_.f32(ptx.addr(py + n * 4), x)
         ptx.ret()
 
     line = reads_beyond.__wrapped__.__code__.co_firstlineno + 4
-    with pytest.raises(jax.errors.JaxRuntimeError, match=r"loads 4 bytes at .* past the end of") as fault:
+    with pytest.raises(jax.errors.JaxRuntimeError, match="loads 4 bytes at") as fault:
         if how == "under jit":
             jax.block_until_ready(jax.jit(lambda x, n: reads_beyond(x, n=n))(X, jnp.uint32(3)))
         else:
