@@ -31,6 +31,11 @@ struct Case {
   std::uint64_t zeros = 0;
   std::string collector = "";
   std::string scale = "ue8m0";
+  int selector = 0;        // of the metadata's columns
+  int shift = 0;           // of the columns of b
+  bool ashift = false;     // rows of a
+  bool k96 = false;        // of 4 bits
+  bool elsewhere = false;  // with K = 96: the last 16 of a row's 48 bytes lie in another place
 };
 
 bool is_scaled(const Case& c) { return c.kind.starts_with("mx"); }
@@ -51,13 +56,14 @@ std::pair<int, int> cell_of_d(const Case& c, int row, int column) {
 std::string spelling(const Case& c) {
   std::string s = cat("tcgen05.mma.", c.ws ? "ws." : "", c.sparse ? "sp." : "", "cta_group::1.kind::", c.kind);
   if (is_scaled(c)) s += cat(".block_scale", c.size);
+  if (c.ashift) s += ".ashift";
   s += c.collector;
   s += cat(" [%d], ", c.in_tensor_memory ? "[%at]" : "%xa", ", %xb, ", c.sparse ? "[%e], " : "", "%i, ");
   if (is_scaled(c)) s += "[%sa], [%sb], ";
   if (c.masked) s += "{%m0, %m1, %m2, %m3}, ";
   s += "%p";
   if (c.down >= 0) s += cat(", ", c.down);
-  if (c.zeros != 0) s += ", %z";
+  if (c.zeros != 0 || c.shift != 0) s += ", %z";
   return s;
 }
 
@@ -76,7 +82,8 @@ std::uint32_t instruction_descriptor(const Case& c) {
                                                      .scale_a = sign,
                                                      .sparse = c.sparse,
                                                      .a_scale_id = c.scale_id,
-                                                     .b_scale_id = c.scale_id});
+                                                     .b_scale_id = c.scale_id,
+                                                     .k96 = c.k96});
     EXPECT_TRUE(bits);
     return bits ? *bits : 0;
   }
@@ -92,7 +99,9 @@ std::uint32_t instruction_descriptor(const Case& c) {
                                                    .a_major = major[c.a_transposed ? 1 : 0],
                                                    .b_major = major[c.b_transposed ? 1 : 0],
                                                    .scale_a = sign,
-                                                   .sparse = c.sparse});
+                                                   .sparse = c.sparse,
+                                                   .sparsity_selector = c.selector,
+                                                   .max_shift = c.shift > 16 ? 3 : (c.shift + 7) / 8});
   EXPECT_TRUE(bits);
   return bits ? (*bits & ~(31u << 24)) | static_cast<std::uint32_t>(c.m / 16) << 24 : 0;
 }
@@ -100,13 +109,18 @@ std::uint32_t instruction_descriptor(const Case& c) {
 void expect_mma(const Case& c, std::mt19937_64& random) {
   SCOPED_TRACE(cat(spelling(c), " m", c.m, 'n', c.n, ' ', c.d, ' ', c.a, ' ', c.b, " swizzle ", c.swizzle));
   const int a_bits = bits_of(c.a), b_bits = bits_of(c.b);
-  const int stored = c.kind == "f16" ? 16 : c.kind == "tf32" ? 8 : is_packed(c) ? 64 : 32, k = c.sparse ? 2 * stored : stored;
+  const int stored = c.kind == "f16"    ? 16
+                     : c.kind == "tf32" ? 8
+                     : c.k96            ? 96
+                     : is_packed(c)     ? 64
+                                        : 32,
+            k = c.sparse ? 2 * stored : stored;
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
   const auto draw = [&](const std::string& type) {
     const auto [least, most] = testing::range_of(type);
     return least + static_cast<int>(random() % static_cast<unsigned>(most - least + 1));
   };
-  std::vector<int> packed(at(c.m * stored)), a(at(c.m * k)), b(at(k * c.n)), acc(at(c.m * c.n));
+  std::vector<int> packed(at(c.m * stored)), a(at(c.m * k)), b(at(k * (c.n + c.shift))), acc(at(c.m * c.n));
   for (int& x : packed) x = draw(c.a);
   for (int& x : b) x = draw(c.b);
   for (int& x : acc) x = draw("s8") * (c.down > 0 ? 1 << c.down : 1);
@@ -114,7 +128,7 @@ void expect_mma(const Case& c, std::mt19937_64& random) {
 
   Buffer<std::uint32_t> cells{"cells", std::vector<std::uint32_t>(128 * used_columns, 0x0BAD0BAD)};
   const auto cell = [&](int lane, int column) -> std::uint32_t& { return cells.data.at(at(lane * used_columns + column)); };
-  const int copies = 128 / c.m;
+  const int copies = c.ws ? 128 / c.m : 1;
 
   // where the elements of a sparse a belong
   const int group = c.kind == "tf32" ? 2 : is_packed(c) ? 8 : 4, kept = group / 2;
@@ -133,20 +147,25 @@ void expect_mma(const Case& c, std::mt19937_64& random) {
       // 16 and 32 bits: 16 rows of a lie in 16 lanes, their two halves beside each other in 32 bits, four groups in each eight
       // lanes; else a row in a lane, eight groups in a column
       const bool wide = a_bits >= 16;
-      const int lane = wide ? row / 16 * 16 + chunk / 4 * 8 + row % 8 : row;
+      const int sixteen = row / 16 * (c.m == 64 && !c.ws ? 32 : 16);
+      const int lane = sixteen + (wide ? chunk / 4 * 8 + row % 8 : row % 16);
       const int bit = wide ? row % 16 / 8 * 16 + chunk % 4 * 4 : chunk % 8 * 4;
       for (int copy = 0; copy < copies; ++copy)
-        cell(lane + copy * c.m, e_begin + (wide ? 0 : chunk / 8)) |= static_cast<std::uint32_t>(indices) << bit;
+        cell(lane + copy * c.m, e_begin + (wide ? c.selector : chunk / 8)) |= static_cast<std::uint32_t>(indices) << bit;
     }
 
   // shared memory
-  constexpr std::uint64_t shared_start = 1024;
+  constexpr std::uint64_t shared_start = 1024, further = 16384;
   const int a_per = a_bits < 8 && !is_packed(c) ? 16 : 0, b_per = b_bits < 8 && !is_packed(c) ? 16 : 0;
-  Placed place_a(c.swizzle, a_bits, c.a_transposed, c.m, a_per), place_b(c.swizzle, b_bits, c.b_transposed, c.n, b_per);
+  Placed place_a(c.swizzle, a_bits, c.a_transposed, c.m, a_per), place_b(c.swizzle, b_bits, c.b_transposed, c.n + c.shift, b_per);
   if (c.kind == "tf32" && c.a_transposed) place_a.take_wide_atoms();
   if (c.kind == "tf32" && c.b_transposed) place_b.take_wide_atoms();
   Buffer<std::uint8_t> image{"image", std::vector<std::uint8_t>(image_bytes)};
   const auto put = [&](const Placed& placed, std::uint64_t base, int mn, int at_k, std::uint64_t pattern) {
+    if (c.elsewhere && at_k >= 64)
+      base += further, at_k -= 64;
+    else if (c.elsewhere)
+      at_k += 192;  // of 256 elements
     testing::put_bits(image.data, placed.bit(shared_start + base, mn, at_k) - shared_start * 8, placed.bits, pattern);
   };
   for (int row = 0; row < c.m; ++row)
@@ -156,28 +175,33 @@ void expect_mma(const Case& c, std::mt19937_64& random) {
         put(place_a, 0, row, s, raw);
         continue;
       }
-      const int per = 32 / a_bits, lane = c.ws ? row : cell_of_d(c, row, 0).first;
-      for (int copy = 0; copy < (c.ws ? copies : 1); ++copy) {
+      // 4 and 6 bits in a byte each, where there are not two of 4: 0b00SEEM00, 0b00SEEEMM
+      const int width = a_per != 0 ? 8 : a_bits, unused = a_per != 0 && a_bits == 4 ? 2 : 0;
+      const int per = 32 / width, lane = c.ws ? row : cell_of_d(c, row, 0).first;
+      for (int copy = 0; copy < copies; ++copy) {
         std::uint32_t& word = cell(lane + copy * c.m, a_begin + s / per);
         if (s % per == 0) word = 0;
-        word |= static_cast<std::uint32_t>(raw << (s % per * a_bits));
+        word |= static_cast<std::uint32_t>(raw << (s % per * width + unused));
       }
     }
-  for (int column = 0; column < c.n; ++column)
-    for (int at_k = 0; at_k < k; ++at_k) put(place_b, b_begin, column, at_k, raw_of(c.b, b[at(at_k * c.n + column)]));
+  const int b_columns = c.n + c.shift;
+  for (int column = 0; column < b_columns; ++column)
+    for (int at_k = 0; at_k < k; ++at_k) put(place_b, b_begin, column, at_k, raw_of(c.b, b[at(at_k * b_columns + column)]));
 
   // scales: powers of two, or small numbers, one byte for each 32 or 16 along k that are stored
-  const int scales = !is_scaled(c) ? 0 : c.kind == "mxf8f6f4" ? 1 : c.size == ".block16" || c.size == ".scale_vec::4X" ? 4 : 2;
+  const bool finely = c.size == ".block16" || c.size == ".scale_vec::4X";
+  const int scales = !is_scaled(c) ? 0 : c.kind == "mxf8f6f4" ? 1 : (finely ? 4 : 2) + (!c.k96 ? 0 : finely ? 2 : 1);
   std::vector<double> a_scale(at(c.m * scales)), b_scale(at(c.n * scales));
   const auto put_scales = [&](std::vector<double>& of, int begin, int rows) {
     for (int lane = 0; lane < 128; ++lane)
-      for (int column = 0; column < (rows + 31) / 32; ++column) cell(lane, begin + column) = 0;
+      for (int column = 0; column < (c.k96 ? 8 : 0) + (rows + 31) / 32; ++column) cell(lane, begin + column) = 0;
     for (int row = 0; row < rows; ++row)
       for (int i = 0; i < scales; ++i) {
         const int raw = c.scale == "ue8m0" ? 126 + static_cast<int>(random() % 4) : 0x30 + static_cast<int>(random() % 0x14);
         of[at(row * scales + i)] = c.scale == "ue8m0" ? std::ldexp(1.0, raw - 127) : std::ldexp(8 + raw % 8, raw / 8 - 10);
         for (int quarter = 0; quarter < 4; ++quarter)
-          cell(32 * quarter + row % 32, begin + row / 32) |= static_cast<std::uint32_t>(raw) << 8 * (c.scale_id + i);
+          cell(32 * quarter + row % 32, begin + row / 32 + (c.scale_id + i) / 4 * (rows > 128 ? 8 : 4)) |=
+              static_cast<std::uint32_t>(raw) << (c.scale_id + i) % 4 * 8;
       }
   };
   if (scales != 0) put_scales(a_scale, a_scales_begin, c.m), put_scales(b_scale, b_scales_begin, c.n);
@@ -198,7 +222,8 @@ void expect_mma(const Case& c, std::mt19937_64& random) {
       for (int i = 0; i < k && !zeroed; ++i) {
         double scale = c.negated ? -1 : 1;
         if (scales != 0) scale *= a_scale[at(row * scales + i * scales / k)] * b_scale[at(column * scales + i * scales / k)];
-        sum += scale * a[at(row * k + i)] * b[at(i * c.n + column)];
+        const int a_row = c.ashift && row % 32 != 31 ? row + 1 : row;
+        sum += scale * a[at(a_row * k + i)] * b[at(i * b_columns + column + c.shift)];
       }
       expected[at(lane * used_columns + cell_column)] = c.d == "f32"
                                                             ? std::bit_cast<std::uint32_t>(static_cast<float>(sum))
@@ -248,7 +273,14 @@ ld.shared.b32 %d, [slot]; shr.u32 %r4, %r0, 5; shl.b32 %r4, %r4, 21; add.u32 %r4
           "; add.u32 %sa, %d, ", a_scales_begin, "; add.u32 %sb, %d, ", b_scales_begin,
           ";\nshr.u32 %r5, %r1, 4; cvt.u64.u32 %x5, %r5; mov.b64 %xa, ", place_a.tcgen05_descriptor(),
           "; add.u64 %xa, %xa, %x5; mov.b64 %xb, ", place_b.tcgen05_descriptor() + b_begin / 16,
-          "; add.u64 %xb, %xb, %x5; mov.b32 %i, ", instruction_descriptor(c), "; mov.b64 %z, ", c.zeros, ";\n");
+          "; add.u64 %xb, %xb, %x5; mov.b32 %i, ", instruction_descriptor(c), "; mov.b64 %z, ",
+          c.zeros | static_cast<std::uint64_t>(c.shift) << 56, ";\n");
+  if (c.elsewhere) {  // byte 96 of a row on, and where it goes on
+    const auto other = [&](std::uint64_t begin) { return std::uint64_t{1} << 52 | (begin + further) / 16 << 16 | 6; };
+    body += cat("shl.b64 %x6, %x5, 16; and.b64 %xa, %xa, ", ~(std::uint64_t{0x3FFF} << 16), "; and.b64 %xb, %xb, ",
+                ~(std::uint64_t{0x3FFF} << 16), "; add.u64 %xa, %xa, %x6; add.u64 %xb, %xb, %x6; add.u64 %xa, %xa, ", other(0),
+                "; add.u64 %xb, %xb, ", other(b_begin), ";\n");
+  }
   for (int i = 0; i < 4; ++i) {
     std::uint32_t mask = 0;
     for (int lane = 32 * i; lane < 32 * i + 32; ++lane) mask |= (lane % 3 == 0 ? 1u : 0u) << lane % 32;
@@ -264,9 +296,9 @@ ld.shared.b32 %d, [slot]; shr.u32 %r4, %r0, 5; shl.b32 %r4, %r4, 21; add.u32 %r4
   body +=
       "tcgen05.fence::before_thread_sync;\nbar.sync 0;\nsetp.ge.u32 %p, %r0, 32;\n@%p bra END;\n"
       "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %d, 512;\nEND:\nret;";
-  auto made =
-      testing::make_from_text(cat(".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 image, ",
-                                  ".param .u64 cells, .param .u64 out)\n{\n", body, "\n}\n"));
+  auto made = testing::make_from_text(
+      cat(".version 8.8\n.target ", c.k96 ? "sm_103a" : "sm_100a",
+          "\n.address_size 64\n.visible .entry k(.param .u64 image, .param .u64 cells, .param .u64 out)\n{\n", body, "\n}\n"));
   ASSERT_TRUE(made) << render(made.error());
   Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(cells.data.size())};
   testing::run(*made, testing::block(128), testing::params({image.address(), cells.address(), out.address()}),
@@ -286,9 +318,9 @@ TEST(Tcgen05Mma, MultipliesDenseMatrices) {
                                                                                {"f8f6f4", "f32", "e4m3", "e5m2"},
                                                                                {"f8f6f4", "f16", "e5m2", "e2m1"},
                                                                                {"f8f6f4", "f32", "e3m2", "e2m3"},
+                                                                               {"f8f6f4", "f32", "e2m1", "e4m3"},
                                                                                {"i8", "s32", "s8", "u8"}})
       for (const bool in_tensor_memory : {false, true}) {
-        if (in_tensor_memory && bits_of(a) < 8) continue;
         Case c{kind, d, a, b, m, m == 64 ? 32 : 48, in_tensor_memory};
         c.swizzle = in_tensor_memory ? 32 : m == 64 ? 64 : 128;
         all.push_back(c);
@@ -322,11 +354,39 @@ TEST(Tcgen05Mma, MultipliesSparseMatrices) {
                                                                              {"tf32", "f32", "tf32", "tf32"},
                                                                              {"f8f6f4", "f32", "e4m3", "e4m3"},
                                                                              {"i8", "s32", "u8", "s8"}})
-    for (const bool in_tensor_memory : {false, true}) {
-      Case c{kind, d, a, b, 128, 16, in_tensor_memory, false, true};
-      expect_mma(c, random);
-      if (bits_of(a) < 16) continue;
-      c.down = 1;
+    for (const int m : {64, 128})
+      for (const bool in_tensor_memory : {false, true}) {
+        Case c{kind, d, a, b, m, 16, in_tensor_memory, false, true};
+        expect_mma(c, random);
+        if (bits_of(a) < 16) continue;
+        c.down = 1, c.selector = 1;
+        expect_mma(c, random);
+      }
+}
+
+// A lane of tensor memory stands in for the one before it, in each quarter of the lanes.
+TEST(Tcgen05Mma, ShiftsTheRowsOfA) {
+  std::mt19937_64 random(9);
+  for (const auto& [kind, d, a, b] : std::vector<std::array<const char*, 4>>{
+           {"f16", "f32", "bf16", "bf16"}, {"f8f6f4", "f32", "e2m1", "e4m3"}, {"i8", "s32", "u8", "s8"}}) {
+    Case c{kind, d, a, b, 128, 16, true};
+    c.ashift = true;
+    expect_mma(c, random);
+  }
+}
+
+// 3 or 6 scales of a row, of which those behind the fourth byte lie in another word; rows of 48 bytes, whole and in two parts.
+TEST(Tcgen05Mma, MultipliesNinetySixAtOnce) {
+  std::mt19937_64 random(10);
+  for (const int n : {40, 128, 136, 256})
+    for (const auto& [kind, size, first] : std::vector<std::tuple<const char*, const char*, int>>{{"mxf4", ".block32", 0},
+                                                                                                  {"mxf4", ".block32", 1},
+                                                                                                  {"mxf4nvf4", ".block32", 3},
+                                                                                                  {"mxf4nvf4", ".block16", 0},
+                                                                                                  {"mxf4nvf4", ".block16", 2}}) {
+      Case c{kind, "f32", "e2m1", "e2m1", 128, n};
+      c.size = size, c.scale_id = first, c.k96 = true;
+      c.elsewhere = n <= 128 && first != 1;
       expect_mma(c, random);
     }
 }
@@ -339,7 +399,10 @@ TEST(Tcgen05Mma, KeepsWeights) {
         Case c{"f16", "f32", "f16", "f16", m, 64, in_tensor_memory, true, sparse};
         c.collector = ".collector::b2::fill";
         expect_mma(c, random);
+        c.shift = m == 32 ? 16 : 31;  // columns of b
+        expect_mma(c, random);
         c.zeros = std::uint64_t{1} << 39 | std::uint64_t{2} << 40 | std::uint64_t{3} << 48 | std::uint64_t{1} << 33 | 0x0100;
+        c.shift = sparse ? 0 : 3, c.b_transposed = c.shift != 0;
         expect_mma(c, random);
       }
   expect_mma({"i8", "s32", "s8", "s8", 64, 128, false, true}, random);
@@ -370,6 +433,8 @@ TEST(Tcgen05Mma, ScalesBlocks) {
   }
   Case mixed{"mxf8f6f4", "f32", "e2m1", "e3m2", 128, 160};
   expect_mma(mixed, random);
+  mixed.in_tensor_memory = true;
+  expect_mma(mixed, random);
 }
 
 // Two CTAs: each has half of the rows of a, and of the columns of b, in its shared memory; d is 1 everywhere before, a and b are
@@ -385,7 +450,7 @@ void expect_pair(const Pair& c) {
   const int stored = c.scaled ? 32 : 16, k = c.sparse ? 2 * stored : stored, bits = c.scaled ? 8 : 16;
   const char* const type = c.scaled ? "e4m3" : "bf16";
   const auto a_power = [&](int row) { return c.scaled ? row % 3 - 1 : 0; };
-  const auto b_power = [&](int column) { return c.scaled ? column % 4 - 1 : 0; };
+  const auto b_power = [&](int column) { return c.scaled ? (column + column / 32) % 4 - 1 : 0; };
   const int rows = m / 2;
   const auto a = [&](int row, int at_k) { return row % 5 - 2 + (at_k == row % k ? 3 : 0); };
   const auto b = [&](int column, int at_k) { return column % 7 - 3 + (at_k == column % k ? 2 : 0); };
@@ -437,14 +502,16 @@ tcgen05.st.sync.aligned.32x32b.x64.b32 [%r4], )",
                          ones, R"(;
 and.b32 %r6, %r0, 31;
 )");
+  // of b: all columns in every quarter, a word for each 32; of 128 rows half of them in half of the lanes
+  const std::string first_of_b = m == 256 ? "mov.b32 %r7, %r6;\n" : "shr.u32 %r7, %r0, 6; add.u32 %r7, %r7, %r6;\n";
   std::string beside = "{%c0";
   for (int i = 0; i < 16; ++i) {
     if (i != 0) beside += cat(", %c", i);
     const int column = e_column + i;
     const bool of_a = column >= a_scale_column && column < b_scale_column;
     body += column < a_scale_column ? cat("mov.b32 %c", i, ", 0x44444444;\n")
-                                    : cat(of_a ? "shl.b32 %r7, %rank, 7; add.u32 %r7, %r7, %r6;\n" : "mov.b32 %r7, %r6;\n",
-                                          "add.u32 %r7, %r7, ", 32 * (column - (of_a ? a_scale_column : b_scale_column)),
+                                    : cat(of_a ? cat("mad.lo.u32 %r7, %rank, ", rows, ", %r6;\n") : first_of_b,
+                                          "add.u32 %r7, %r7, ", of_a ? 32 * (column - a_scale_column) : column - b_scale_column,
                                           "; rem.u32 %r7, %r7, ", of_a ? 3 : 4, "; add.u32 %c", i, ", %r7, 126;\n");
   }
   body += cat("tcgen05.st.sync.aligned.32x32b.x16.b32 [%r4+", e_column, "], ", beside, R"(};
@@ -493,8 +560,11 @@ ret;)";
       for (int at_k = 0; at_k < k; ++at_k)
         if (!c.sparse || at_k % 4 < 2) sum += std::ldexp(a(row, at_k) * b(column, at_k), a_power(row) + b_power(column));
       // 256 rows: a lane each; 128: 64 lanes of each CTA, the columns beside each other in the other 64
-      const int lane = m == 256 ? row : row / 64 * 128 + row % 64 + (column >= n / 2 ? 64 : 0);
-      const int cell = m == 256 ? column : column % (n / 2);
+      // and of a sparse a 16 of each 32 lanes
+      const int lane = m == 256   ? row
+                       : c.sparse ? row / 64 * 128 + row % 64 / 16 * 32 + row % 16
+                                  : row / 64 * 128 + row % 64 + (column >= n / 2 ? 64 : 0);
+      const int cell = m == 256 || c.sparse ? column : column % (n / 2);
       ASSERT_EQ(out.data[static_cast<std::size_t>(lane * n + cell)], static_cast<float>(sum)) << m
                                                                                               << (c.sparse   ? " sparse "
                                                                                                   : c.scaled ? " scaled "
@@ -504,7 +574,8 @@ ret;)";
 }
 
 TEST(Tcgen05Mma, MultipliesInPairs) {
-  for (const Pair& c : {Pair{256}, Pair{128}, Pair{256, true}, Pair{256, false, true}}) expect_pair(c);
+  for (const Pair& c : {Pair{256}, Pair{128}, Pair{256, true}, Pair{128, true}, Pair{256, false, true}, Pair{128, false, true}})
+    expect_pair(c);
 }
 
 }  // namespace
