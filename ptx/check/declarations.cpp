@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "ptx/check/initialisers.hpp"
+#include "ptx/isa/isa.hpp"
 
 namespace ptx::check {
 namespace {

@@ -151,7 +151,8 @@ Expected<std::uint32_t> descriptor_bits(ScaledMmaKind kind, const ScaledInstruct
   bits.word(7, "a_dtype", d.a_dtype, operands);
   bits.word(10, "b_dtype", d.b_dtype, operands);
   const auto scale_id = [&](unsigned at, std::string_view name, std::int64_t id) {
-    if (is_mini ? id < 0 || id > 3 : id != 0 && id != 2) return bits.refuse(name, cat(id), is_mini ? "0 to 3" : "0 or 2");
+    const bool any = is_mini || d.k96;  // of K = 96 the three scales of .block32 begin at any byte
+    if (any ? id < 0 || id > 3 : id != 0 && id != 2) return bits.refuse(name, cat(id), any ? "0 to 3" : "0 or 2");
     bits.put(at, static_cast<std::uint64_t>(id));
   };
   scale_id(4, "b_scale_id", d.b_scale_id);
@@ -257,7 +258,8 @@ Expected<DecodedMma> read_instruction_descriptor(ScaledMmaKind kind, std::uint32
   if (is_mini)
     fields.zero(31, 1);
   else
-    fields.zero(4, 1), fields.zero(12, 1), fields.zero(15, 2), fields.zero(29, 1);
+    fields.zero(12, 1), fields.zero(15, 2);
+  if (!is_mini && !mma.k96) fields.zero(4, 1), fields.zero(29, 1);
   fields.zero(0, 2), fields.zero(3, 1), fields.zero(6, 1), fields.zero(24, 3);
   return fields.made(mma);
 }

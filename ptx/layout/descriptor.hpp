@@ -66,8 +66,9 @@ struct ScaledInstructionDescriptor {
   std::string_view a_major = "K", b_major = "K";  ///< MN for mxf8f6f4 alone
   std::int64_t scale_a = 1, scale_b = 1;          ///< 1, or -1 to negate the matrix
   bool sparse = false;
-  std::int64_t a_scale_id = 0, b_scale_id = 0;  ///< which byte of a column of scales; mxf8f6f4 0 to 3, the others 0 or 2
-  bool k96 = false;                             ///< mxf4, mxf4nvf4, dense: K is 96 and not 64
+  std::int64_t a_scale_id = 0,
+               b_scale_id = 0;  ///< which byte of a column of scales; mxf8f6f4 and K = 96 0 to 3, the others 0 or 2
+  bool k96 = false;             ///< mxf4, mxf4nvf4, dense: K is 96 and not 64
 };
 /// Its bits: sparse 2, b's scale id 4, a's format 7, b's 10, negated a 13 and b 14, major a 15 and b 16, n / 8 at 17, scale
 /// format 23, m / 128 at 27, a's scale id 29, K 31. Kind bad_descriptor.

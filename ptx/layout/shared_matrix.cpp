@@ -10,9 +10,8 @@ Expected<SharedMatrix> read_tcgen05_descriptor(std::uint64_t bits) {
   };
   if ((bits >> 46 & 7) != 1) return wrong(cat("has ", bits >> 46 & 7, " in bits 46 to 48; what fits is 1"));
   if ((bits >> 53 & 0xFF) != 0) return wrong(cat("has 0x", hex(bits >> 53 & 0xFF), " in bits 53 to 60; what fits is 0"));
-  if ((bits >> 52 & 1) != 0)
-    return wrong("gives its leading dimension as an absolute address, which the executor does not follow");
   SharedMatrix matrix = detail::matrix_fields(bits);
+  matrix.goes_on_elsewhere = (bits >> 52 & 1) != 0;
   switch (bits >> 61) {
     case 0:
       break;

@@ -111,16 +111,24 @@ constexpr DataPlace place_of_a(DataPath path, int row, int word, int copy) {
 /// The scale of row m of a, or of column n of b: its byte is one of four of this word, and the same words stand in every quarter
 /// of the lanes (manual: "Scale Factor A Layouts").
 constexpr TensorAddress place_of_scales(int row) { return {row % 32, row / 32}; }
+/// Those of b of layout B, where columns of d lie beside each other: so do the scales of a column, in both quarters of a half.
+constexpr TensorAddress place_of_scales_in_halves(int column, int width) {
+  return {column % 32 + 64 * (column / (width / 2)), column % (width / 2) / 32};
+}
+/// With K = 96 the scales of a row go on behind the fourth byte: in the word this many columns further, for those of `rows` rows
+/// of a or columns of b.
+constexpr int columns_to_further_scales(int rows) { return rows <= 128 ? 4 : 8; }
 
-/// Four bits of metadata of a sparse a: those of its group number `group` of row m; `element_bits`: 32, 16, 8 or 4. M is 128, or
-/// any of .ws, where each CTA's lanes hold 128 / M copies.
+/// Four bits of metadata of a sparse a: those of its group number `group` of a row of a CTA; `element_bits`: 32, 16, 8 or 4. They
+/// lie where the layout has the row, or beside it; each CTA's lanes hold 128 / M copies of .ws.
 struct MetadataPlace {
   int lane = 0, column = 0, bit = 0;
   friend bool operator==(const MetadataPlace&, const MetadataPlace&) = default;
 };
-constexpr MetadataPlace place_of_metadata(int element_bits, int row, int group) {
-  if (element_bits >= 16) return {row % 8 + 16 * (row / 16) + 8 * (group / 4), 0, 16 * (row / 8 % 2) + 4 * (group % 4)};
-  return {row, group / 8, 4 * (group % 8)};
+constexpr MetadataPlace place_of_metadata(DataPath path, int element_bits, int row, int group) {
+  const int first = row / 16 * (takes_half(path) ? 32 : 16);  // of the 16 lanes
+  if (element_bits >= 16) return {first + row % 8 + 8 * (group / 4), 0, 16 * (row / 8 % 2) + 4 * (group % 4)};
+  return {first + row % 16, group / 8, 4 * (group % 8)};
 }
 
 // ---- copies from shared memory: tcgen05.cp ---------------------------------------------------------------------------------

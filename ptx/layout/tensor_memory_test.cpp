@@ -84,8 +84,14 @@ TEST(TensorMemoryLayout, GivesEachRegisterACell) {
 
 TEST(TensorMemoryLayout, PutsScalesAndMetadata) {
   EXPECT_EQ(place_of_scales(70), (TensorAddress{6, 2}));
-  EXPECT_EQ(place_of_metadata(16, 26, 5), (MetadataPlace{26, 0, 20}));
-  EXPECT_EQ(place_of_metadata(8, 26, 13), (MetadataPlace{26, 1, 20}));
+  EXPECT_EQ(place_of_scales_in_halves(100, 192), (TensorAddress{68, 0}));
+  EXPECT_EQ(place_of_scales_in_halves(95, 192), (TensorAddress{31, 2}));
+  EXPECT_EQ(columns_to_further_scales(128), 4);
+  EXPECT_EQ(columns_to_further_scales(136), 8);
+  EXPECT_EQ(place_of_metadata(DataPath::d, 16, 26, 5), (MetadataPlace{26, 0, 20}));
+  EXPECT_EQ(place_of_metadata(DataPath::d, 8, 26, 13), (MetadataPlace{26, 1, 20}));
+  EXPECT_EQ(place_of_metadata(DataPath::c, 16, 26, 5), (MetadataPlace{42, 0, 20}));
+  EXPECT_EQ(place_of_metadata(DataPath::f, 8, 26, 13), (MetadataPlace{42, 1, 20}));
 }
 
 TEST(SharedMatrix, ReadsDescriptorsOfTcgen05) {
@@ -105,7 +111,16 @@ TEST(SharedMatrix, ReadsDescriptorsOfTcgen05) {
   };
   EXPECT_NE(refused(*bits & ~(std::uint64_t{7} << 46)).find("has 0 in bits 46 to 48; what fits is 1"), std::string::npos);
   EXPECT_NE(refused(*bits | std::uint64_t{1} << 61).find("has swizzle mode 5"), std::string::npos);
-  EXPECT_NE(refused(*bits | std::uint64_t{1} << 52).find("absolute address"), std::string::npos);
+  // a row of pieces that goes on at another address, behind the swizzle's pattern
+  const auto plain = descriptor_bits(Tcgen05Descriptor{.stride_bytes = 512, .leading_bytes = 4096, .swizzle = "64B"});
+  const auto absolute = read_tcgen05_descriptor(*plain | std::uint64_t{1} << 52);
+  ASSERT_TRUE(absolute && absolute->goes_on_elsewhere);
+  EXPECT_EQ(absolute->along_k(0, 3), 0x30u);
+  EXPECT_EQ(absolute->along_k(0, 4), 4096u);
+  EXPECT_EQ(absolute->along_k(9, 5), absolute->swizzled(4096u + 512 + 64 + 16));
+  const auto inside = read_tcgen05_descriptor(*plain | std::uint64_t{1} << 52 | 2);
+  EXPECT_EQ(inside->along_k(0, 1), 0x30u);
+  EXPECT_EQ(inside->along_k(0, 2), 4096u);
   EXPECT_NE(refused(*bits | std::uint64_t{1} << 55).find("bits 53 to 60"), std::string::npos);
   // atoms of 32 bytes change places within four rows of 128
   const auto wide = read_tcgen05_descriptor(*descriptor_bits(Tcgen05Descriptor{.swizzle = "128B_BASE32B"}));
@@ -132,9 +147,9 @@ TEST(InstructionDescriptor, IsReadAsItWasMade) {
   EXPECT_TRUE(mma->sparsity_selector == 2 && mma->max_shift == 1);
   const auto scaled = read_instruction_descriptor(
       ScaledMmaKind::mxf4nvf4,
-      *descriptor_bits(ScaledMmaKind::mxf4nvf4, {.m = 256, .n = 64, .scale_dtype = "ue8m0", .a_scale_id = 2, .k96 = true}));
+      *descriptor_bits(ScaledMmaKind::mxf4nvf4, {.m = 256, .n = 64, .scale_dtype = "ue8m0", .a_scale_id = 3, .k96 = true}));
   ASSERT_TRUE(scaled);
-  EXPECT_TRUE(scaled->m == 256 && scaled->scale_dtype == "ue8m0" && scaled->a_scale_id == 2 && scaled->b_scale_id == 0 &&
+  EXPECT_TRUE(scaled->m == 256 && scaled->scale_dtype == "ue8m0" && scaled->a_scale_id == 3 && scaled->b_scale_id == 0 &&
               scaled->k96);
   const auto message = [](const Expected<DecodedMma>& refused) { return refused ? std::string() : refused.error().message; };
   EXPECT_EQ(message(read_instruction_descriptor(MmaKind::f16, 0x00000100)),

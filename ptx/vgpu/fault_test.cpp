@@ -349,13 +349,14 @@ TEST(Make, RefusesWhatIsNotExecuted) {
     EXPECT_FALSE(program);
     return program ? Diagnostic{} : program.error();
   };
-  Diagnostic d = refused({".version 8.6", ".target sm_100a", "tcgen05.shift.cta_group::1.down [%r1]", "ret"});
-  EXPECT_EQ(shown(d),
-            "error: `tcgen05.shift.cta_group::1.down` is not executed: which way the rows go, and what becomes of the first, the "
-            "manual does not say  [not_executed]\n"
-            "  --> kernel.py:3\n"
-            "  = ptx: line 8: tcgen05.shift.cta_group::1.down [%r1];\n"
-            "  = kernel: `k`");
+  Diagnostic d = refused({".version 9.3", ".target sm_100a", "fabric.submit", "ret"});
+  EXPECT_EQ(
+      shown(d),
+      "error: `fabric.submit` is not executed: what fabric operations act on is the memory of other nodes, and nothing in PTX "
+      "says how it is laid out  [not_executed]\n"
+      "  --> kernel.py:3\n"
+      "  = ptx: line 7: fabric.submit;\n"
+      "  = kernel: `k`");
   d = refused({"raw some.thing %r1", "ret"});
   EXPECT_EQ(d.kind, Kind::not_executed);
   EXPECT_EQ(d.message, "the instruction table does not know this statement");

@@ -5,6 +5,8 @@
 #include <bit>
 #include <utility>
 
+#include "ptx/isa/implied.hpp"
+
 namespace ptx::isa {
 namespace {
 

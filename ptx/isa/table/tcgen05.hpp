@@ -106,7 +106,7 @@ inline constexpr Row tcgen05[] = {
       since(8,6), on(sm_100f, sm_101f, sm_110f), reads("source"), writes("taddr"), async(Proxy::async, Event::tensor_operation), exec("tcgen05_cp"),
       doc("tcgen05-instructions-tcgen05-cp", "copy from shared memory to tensor memory, 6 or 4-bit elements widened to a byte.")),
   row("tcgen05.shift.cta_group.down  [taddr:.tmem] ; .cta_group = { .cta_group::1, .cta_group::2 }",
-      since(8,6), on(sm_100a, sm_101a, sm_103a, sm_110a), reads("taddr"), writes("taddr"), async(Proxy::async, Event::tensor_operation), not_executed("which way the rows go, and what becomes of the first, the manual does not say"),
+      since(8,6), on(sm_100a, sm_101a, sm_103a, sm_110a), reads("taddr"), writes("taddr"), async(Proxy::async, Event::tensor_operation), exec("tcgen05_shift"),
       doc("tcgen05-instructions-tcgen05-shift", "shift rows of tensor memory down by one.")),
 
   // completion and order
@@ -150,13 +150,13 @@ inline constexpr Row tcgen05[] = {
       " .cta_group = { .cta_group::1, .cta_group::2 }"
       " .kind = { .kind::f16, .kind::tf32, .kind::f8f6f4, .kind::i8 @sm_100a|sm_101a|sm_110a }"
       " .collector = { .collector::a::lastuse, .collector::a::discard }",
-      since(8,6), on(sm_100f, sm_101f, sm_110f), reads("d a b"), writes("d"), async(Proxy::async, Event::tensor_operation), not_executed("which way the rows of a go, and what becomes of the first, the manual does not say"),
+      since(8,6), on(sm_100f, sm_101f, sm_110f), reads("d a b"), writes("d"), async(Proxy::async, Event::tensor_operation), exec("tcgen05_mma"),
       doc("tcgen05-mma-instructions-mma", "d = a * b + d, the rows of a shifted down by one.")),
   row("tcgen05.mma.cta_group.kind.ashift{.collector}"
       "  [d:.tmem], [a:.tmem], b:.u64, idesc:.u32 {, disable:%.disable.b32}, enable:!.pred, scale:#.u32=0..15 ;"
       " .cta_group = { .cta_group::1, .cta_group::2 } .kind = { .kind::f16, .kind::tf32 }"
       " .collector = { .collector::a::lastuse, .collector::a::discard }",
-      since(8,6), on(sm_100f), reads("d a b"), writes("d"), async(Proxy::async, Event::tensor_operation), not_executed("which way the rows of a go, and what becomes of the first, the manual does not say"),
+      since(8,6), on(sm_100f), reads("d a b"), writes("d"), async(Proxy::async, Event::tensor_operation), exec("tcgen05_mma"),
       doc("tcgen05-mma-instructions-mma", "d = a * b + d / 2^scale, the rows of a shifted down by one.")),
   row("tcgen05.mma.cta_group.kind.block_scale.scale_size{.collector}"
       "  [d:.tmem], a:.u64, b:.u64, idesc:.u32, [scale_a:.tmem], [scale_b:.tmem], enable:!.pred ;"
@@ -259,13 +259,13 @@ inline constexpr Row tcgen05[] = {
       " .cta_group = { .cta_group::1, .cta_group::2 }"
       " .kind = { .kind::f16, .kind::tf32, .kind::f8f6f4, .kind::i8 @sm_100a|sm_101a|sm_110a }"
       " .collector = { .collector::a::lastuse, .collector::a::discard }",
-      since(8,6), on(sm_100f, sm_101f, sm_110f), reads("d a b e"), writes("d"), async(Proxy::async, Event::tensor_operation), not_executed("which way the rows of a go, and what becomes of the first, the manual does not say"),
+      since(8,6), on(sm_100f, sm_101f, sm_110f), reads("d a b e"), writes("d"), async(Proxy::async, Event::tensor_operation), not_executed("whether the metadata of a goes with its rows nobody has told"),
       doc("tcgen05-mma-instructions-mma-sp", "d = a * b + d, a sparse, the rows of a shifted down by one.")),
   row("tcgen05.mma.sp.cta_group.kind.ashift{.collector}"
       "  [d:.tmem], [a:.tmem], b:.u64, [e:.tmem], idesc:.u32 {, disable:%.disable.b32}, enable:!.pred, scale:#.u32=0..15 ;"
       " .cta_group = { .cta_group::1, .cta_group::2 } .kind = { .kind::f16, .kind::tf32 }"
       " .collector = { .collector::a::lastuse, .collector::a::discard }",
-      since(8,6), on(sm_100f), reads("d a b e"), writes("d"), async(Proxy::async, Event::tensor_operation), not_executed("which way the rows of a go, and what becomes of the first, the manual does not say"),
+      since(8,6), on(sm_100f), reads("d a b e"), writes("d"), async(Proxy::async, Event::tensor_operation), not_executed("whether the metadata of a goes with its rows nobody has told"),
       doc("tcgen05-mma-instructions-mma-sp", "d = a * b + d / 2^scale, a sparse, the rows of a shifted down by one.")),
   row("tcgen05.mma.sp.cta_group.kind.block_scale.scale_size{.collector}"
       "  [d:.tmem], a:.u64, b:.u64, [e:.tmem], idesc:.u32, [scale_a:.tmem], [scale_b:.tmem], enable:!.pred ;"

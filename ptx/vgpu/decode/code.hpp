@@ -92,6 +92,7 @@ struct SharedVariable {
 struct Doubt {
   enum class Why : std::uint8_t { approximation, product, never_run, devices } why{};
   std::string instruction;
+  std::string_view inferred{};  ///< of never_run: what the manual leaves open
 };
 
 struct Code {

@@ -362,7 +362,7 @@ void Decoder::add_doubt(const Decoding& decoding, std::uint32_t item) {
   };
   const auto needed = isa::targets_needed(decoding.form(), decoding.choices());
   if (std::any_of(needed.begin(), needed.end(), of_blackwell_alone))
-    code_.doubts.push_back({Doubt::Why::never_run, code_.spell(item)});
+    code_.doubts.push_back({Doubt::Why::never_run, code_.spell(item), decoding.inferred});
   if (decoding.reduces_devices) code_.doubts.push_back({Doubt::Why::devices, code_.spell(item)});
   if (decoding.is_product) code_.doubts.push_back({Doubt::Why::product, code_.spell(item)});
   if (decoding.is_approximation) code_.doubts.push_back({Doubt::Why::approximation, code_.spell(item)});

@@ -145,6 +145,7 @@ class Decoding {
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
   Step step;
+  std::string_view inferred;  ///< in place of "as the manual says": what it is that the manual leaves open, and whence it comes
   bool is_approximation = false;  ///< Options::approximations says what the result is
   bool reduces_devices = false;   ///< it makes one number of those in the memory of several devices
   bool is_product = false;        ///< Options::numerics says how floats are added up

@@ -94,7 +94,8 @@ std::vector<FidelityNote> Program::fidelity(const Options& options) const {
       if (options.numerics == Numerics::fast)
         notes.push_back({Fidelity::bounded, doubt.instruction, "added up by f32 fused multiply-adds, on request"});
     } else if (doubt.why == Doubt::Why::never_run)
-      notes.push_back({Fidelity::unverified, doubt.instruction, "as the manual says; no GPU has been asked"});
+      notes.push_back({Fidelity::unverified, doubt.instruction,
+                       doubt.inferred.empty() ? "as the manual says; no GPU has been asked" : std::string(doubt.inferred)});
     else if (doubt.why == Doubt::Why::devices)
       notes.push_back({Fidelity::unverified, doubt.instruction,
                        "of one replica exact; several are reduced in their order, which no GPUs have been asked for"});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ptx/vgpu/decode/code.hpp"
 #include "ptx/vgpu/machine/machine.hpp"
 #include "ptx/vgpu/ops/access.hpp"
 #include "ptx/vgpu/races/detector.hpp"

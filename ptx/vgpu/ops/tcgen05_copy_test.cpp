@@ -17,7 +17,8 @@ struct Case {
   int swizzle = 0;
   int column = 0;  // of the address
   int lane = 0;
-  bool sextets = false;  // elements of 6 bits, widened
+  int bits = 32;        // of an element; those of 6 and 4 are widened
+  bool shifts = false;  // a tcgen05.shift follows
 };
 // Where the lane of a warp gets its row; -1: from nowhere.
 int row_of_lane(const Case& c, int lane) {
@@ -31,8 +32,8 @@ int row_of_lane(const Case& c, int lane) {
 std::uint32_t value_at(std::size_t block, int row, int word) {
   return static_cast<std::uint32_t>(block * 100000) + static_cast<std::uint32_t>(row * 100 + word);
 }
-std::uint32_t sextet_at(std::size_t block, int row, int element) {
-  return (value_at(block, row, element) * 37 + static_cast<std::uint32_t>(element)) & 63;
+std::uint32_t element_at(const Case& c, std::size_t block, int row, int element) {
+  return (value_at(block, row, element) * 37 + static_cast<std::uint32_t>(element)) & ((1u << c.bits) - 1);
 }
 
 // 128 threads: fill shared memory, take tensor memory and fill it with 7, copy, store what is there. %a is the address, %x5 the
@@ -82,22 +83,26 @@ std::string module_of(int group, std::string_view copy, std::string_view fill = 
 }
 std::string copy_of(int group, const Case& c) {
   return cat("add.u32 %a, %t, ", c.column + (c.lane << 16), ";\ntcgen05.cp.cta_group::", group, '.', c.shape,
-             c.sextets ? ".b8x16.b6x16_p32" : "", " [%a], %x5;\n");
+             c.bits == 6   ? ".b8x16.b6x16_p32"
+             : c.bits == 4 ? ".b8x16.b4x16_p64"
+                           : "",
+             " [%a], %x5;\n", c.shifts ? cat("tcgen05.shift.cta_group::", group, ".down [%a];\n") : "");
 }
-// Sixteen elements of 6 bits in 12 bytes, and 4 bytes of padding, for every 16 bytes of a row.
-void put_sextets(std::vector<std::uint8_t>& image, const testing::Placed& placed, std::size_t block, const Case& c, int row) {
+// Sixteen elements of 6 bits in 12 bytes, and 4 bytes of padding, or of 4 bits in 8 bytes, and 8 of padding, for every 16 bytes
+// of a row.
+void put_elements(std::vector<std::uint8_t>& image, const testing::Placed& placed, std::size_t block, const Case& c, int row) {
   for (int element = 0; element < c.words * 4; ++element)
-    for (int bit = 0; bit < 6; ++bit) {
-      const int at = element % 16 * 6 + bit;
+    for (int bit = 0; bit < c.bits; ++bit) {
+      const int at = element % 16 * c.bits + bit;
       testing::put_bits(image, placed.bit(0, row, element / 16 * 4) + static_cast<std::uint64_t>(at), 1,
-                        sextet_at(block, row, element) >> bit & 1);
+                        element_at(c, block, row, element) >> bit & 1);
     }
 }
 // What lies in a word of tensor memory.
 std::uint32_t copied(const Case& c, std::size_t block, int row, int word) {
-  if (!c.sextets) return value_at(block, row, word);
+  if (c.bits == 32) return value_at(block, row, word);
   std::uint32_t all = 0;
-  for (int i = 0; i < 4; ++i) all |= sextet_at(block, row, 4 * word + i) << (8 * i);
+  for (int i = 0; i < 4; ++i) all |= element_at(c, block, row, 4 * word + i) << (8 * i + (c.bits == 4 ? 2 : 0));
   return all;
 }
 
@@ -111,8 +116,8 @@ void expect_copy(const Case& c, int group) {
   for (std::size_t b = 0; b < blocks; ++b) {
     std::vector<std::uint8_t> image(image_bytes, 0xEE);
     for (int row = 0; row < c.rows; ++row)
-      if (c.sextets)
-        put_sextets(image, placed, b, c, row);
+      if (c.bits != 32)
+        put_elements(image, placed, b, c, row);
       else
         for (int w = 0; w < c.words; ++w) testing::put_bits(image, placed.bit(0, row, w), 32, value_at(b, row, w));
     in.data.insert(in.data.end(), image.begin(), image.end());
@@ -125,7 +130,7 @@ void expect_copy(const Case& c, int group) {
   for (std::size_t b = 0; b < blocks; ++b)
     for (int lane = 0; lane < lanes; ++lane)
       for (int column = 0; column < columns; ++column) {
-        const int row = row_of_lane(c, lane), word = column - c.column;
+        const int row = row_of_lane(c, c.shifts && lane % 32 != 31 ? lane + 1 : lane), word = column - c.column;
         const std::uint32_t expected = row >= 0 && word >= 0 && word < c.words ? copied(c, b, row, word) : 7;
         ASSERT_EQ(out.data[(b * lanes + static_cast<std::size_t>(lane)) * columns + static_cast<std::size_t>(column)], expected)
             << "block " << b << " lane " << lane << " column " << column;
@@ -141,18 +146,32 @@ TEST(Tcgen05Copy, PutsRowsIntoLanes) {
       expect_copy(c, group);
 }
 
-// By the manual 16 elements of 6 bits and 4 bytes of padding become 16 bytes.
-TEST(Tcgen05Copy, WidensElementsOfSixBits) {
+// By the manual 16 elements of 6 bits and 4 bytes of padding become 16 bytes, and so do 16 of 4 bits and 8 bytes of padding.
+TEST(Tcgen05Copy, WidensElements) {
   for (const int group : {1, 2})
-    for (const Case& c : {Case{"128x256b", 128, 8, 0, 0, 0, true}, Case{"128x256b", 128, 8, 64, 4, 0, true},
-                          Case{"128x128b", 128, 4, 0, 8, 0, true}, Case{"4x256b", 4, 8, 0, 1, 28, true},
-                          Case{"64x128b.warpx2::02_13", 64, 4, 0, 0, 0, true},
-                          Case{"64x128b.warpx2::01_23", 64, 4, 0, 12, 0, true}, Case{"32x128b.warpx4", 32, 4, 0, 3, 0, true}})
-      expect_copy(c, group);
-  const auto nibbles = testing::make_from_text(module_of(1, "tcgen05.cp.cta_group::1.128x256b.b8x16.b4x16_p64 [%t], %x5;\n"));
-  ASSERT_FALSE(nibbles);
-  EXPECT_EQ(nibbles.error().kind, Kind::not_executed);
-  EXPECT_NE(nibbles.error().message.find("an element of 4 bits"), std::string::npos) << render(nibbles.error());
+    for (const int bits : {4, 6})
+      for (const Case& c : {Case{"128x256b", 128, 8, 0, 0, 0, bits}, Case{"128x256b", 128, 8, 64, 4, 0, bits},
+                            Case{"128x128b", 128, 4, 0, 8, 0, bits}, Case{"4x256b", 4, 8, 0, 1, 28, bits},
+                            Case{"64x128b.warpx2::02_13", 64, 4, 0, 0, 0, bits},
+                            Case{"64x128b.warpx2::01_23", 64, 4, 0, 12, 0, bits}, Case{"32x128b.warpx4", 32, 4, 0, 3, 0, bits}})
+        expect_copy(c, group);
+}
+
+// What others saw on a B200: a lane gets its successor's 32 bytes, the last one of each quarter of the lanes keeps its own.
+TEST(Tcgen05Copy, ShiftsRows) {
+  for (const int group : {1, 2}) {
+    Case c{"128x256b", 128, 8, 0, 4};
+    c.shifts = true;
+    expect_copy(c, group);
+  }
+  auto made = testing::make_from_text(module_of(1, "tcgen05.shift.cta_group::1.down [%t];\n", "none"));
+  ASSERT_TRUE(made) << render(made.error());
+  const auto notes = (*made)->fidelity();
+  const auto about = std::find_if(notes.begin(), notes.end(),
+                                  [](const FidelityNote& note) { return note.instruction == "tcgen05.shift.cta_group::1.down"; });
+  ASSERT_NE(about, notes.end());
+  EXPECT_EQ(about->fidelity, Fidelity::unverified);
+  EXPECT_NE(about->why.find("saw them go on a B200"), std::string::npos) << about->why;
 }
 
 TEST(Tcgen05Copy, HasRules) {
@@ -174,6 +193,11 @@ TEST(Tcgen05Copy, HasRules) {
   };
   says(fault(copy("128x256b", 1 << 16), whole), Kind::tensor_memory_misuse, "copies to lane 1 of tensor memory; what fits is 0");
   says(fault(copy("4x256b", 32 << 16), whole), Kind::tensor_memory_misuse, "what fits is 0 to 31");
+  const auto shift = [](int offset) { return cat("add.u32 %a, %t, ", offset, ";\ntcgen05.shift.cta_group::1.down [%a];\n"); };
+  says(fault(shift(1 << 16), whole), Kind::tensor_memory_misuse, "shifts rows from lane 1 of tensor memory on");
+  says(fault(shift(32 << 16), whole), Kind::not_executed, "which of them go then nobody has told");
+  says(fault(shift(28), whole), Kind::out_of_bounds, "shifts rows in column 32 of tensor memory, which is not allocated");
+  says(fault(copy("128x256b", 0), whole | std::uint64_t{1} << 52), Kind::not_executed, "as an absolute address");
   says(fault(copy("128x256b", 28), whole), Kind::out_of_bounds, "copies to column 32 of tensor memory, which is not allocated");
   says(fault(copy("128x256b", 0), whole & ~(std::uint64_t{1} << 46)), Kind::bad_descriptor, "copies a matrix: ");
   says(fault(copy("128x256b", 0), whole | std::uint64_t{0x3FFF} << 32), Kind::out_of_bounds, "reads 16 bytes at shared address");

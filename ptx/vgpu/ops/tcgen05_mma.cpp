@@ -22,7 +22,8 @@ constexpr bool is_packed(MmaWord kind) { return kind >= MmaWord::mxf4; }  // two
 
 // x[0] = MmaWord, x[1] = flags, x[2] = scales of a row, x[3] = by how much d is scaled down, x[4] = disabled lanes are given,
 // x[5] = CTAs
-constexpr std::uint32_t a_in_tensor_memory = 1, weights_stationary = 2, a_sparse = 4, zeroes_columns = 8;
+constexpr std::uint32_t a_in_tensor_memory = 1, weights_stationary = 2, a_sparse = 4, zeroes_columns = 8, shifts_rows = 16,
+                        has_k96 = 32, counts_scales = 64;  // has_k96: the target does; counts_scales: .scale_vec::NX
 enum OperandAt : std::size_t {
   d_at,
   a_at,
@@ -120,12 +121,33 @@ class Issue {
       return fail(Kind::bad_descriptor, cat("is given an instruction descriptor of M = ", mma_.m, "; what fits is ", fits));
     }
     path_ = *path;
-    if (is_scaled(kind_) && path_ == layout::DataPath::b)
-      return fail(Kind::not_executed, "has M = 128 in two CTAs, whose scales of b lie as the manual shows in pictures alone");
     if (const auto fits = columns_that_fit(); !fits.empty())
       return fail(Kind::bad_descriptor, cat("is given an instruction descriptor of N = ", mma_.n, "; what fits is ", fits));
-    if (mma_.k96) return fail(Kind::not_executed, "has K = 96, whose scales lie as the manual shows in pictures alone");
-    return true;
+    if (flag(shifts_rows) && rows_of_cta() != layout::tensor_lanes)
+      return fail(Kind::bad_descriptor, cat("shifts the rows of a, with M = ", mma_.m, "; what fits is ", 128 * group_));
+    return (!is_scaled(kind_) || can_find_scales()) && (!mma_.k96 || can_take_k96());
+  }
+  // Others read them so, of which CuTe's and Mosaic's layouts know (docs/facts.md).
+  bool can_find_scales() {
+    if (path_ != layout::DataPath::b && path_ != layout::DataPath::c) return true;
+    if (path_ == layout::DataPath::c)
+      return fail(Kind::not_executed, "has a sparse a of M = 128 in two CTAs, whose scales of b nobody has told the place of");
+    return mma_.n % 64 == 0 ||
+           fail(Kind::not_executed,
+                cat("has M = 128 in two CTAs and N = ", mma_.n,
+                    ", whose scales of b nobody has told the place of; what is executed is a multiple of 64"));
+  }
+  bool can_take_k96() {
+    if (!flag(has_k96)) return fail(Kind::bad_descriptor, "has K = 96, which only sm_103a has");
+    if (flag(counts_scales)) return fail(Kind::bad_descriptor, "has K = 96, whose scales are `.block16` or `.block32`");
+    if (mma_.sparse) return fail(Kind::bad_descriptor, "has K = 96, which a sparse a has not");
+    return path_ != layout::DataPath::b ||
+           fail(Kind::not_executed, "has K = 96 and M = 128 in two CTAs, whose scales nobody has told the place of");
+  }
+  // Of a row of a, and of a column of b.
+  [[nodiscard]] int scales() const {
+    const int each = static_cast<int>(step_.x[2]);
+    return mma_.k96 ? each * 3 / 2 : each;
   }
 
   // What N may be where it is not; empty where it may (manual: "Matrix Shape").
@@ -148,7 +170,7 @@ class Issue {
   bool choose_arithmetic() {
     p_ = {};
     p_.m = static_cast<std::uint16_t>(mma_.m), p_.n = static_cast<std::uint16_t>(mma_.n);
-    const int dense = kind_ == MmaWord::f16 ? 16 : kind_ == MmaWord::tf32 ? 8 : is_packed(kind_) ? 64 : 32;
+    const int dense = kind_ == MmaWord::f16 ? 16 : kind_ == MmaWord::tf32 ? 8 : mma_.k96 ? 96 : is_packed(kind_) ? 64 : 32;
     p_.k = static_cast<std::uint16_t>(mma_.sparse ? 2 * dense : dense);
     p_.c_half = p_.d_half = mma_.d_dtype == "f16";
     const Type a_type = isa::type_from_name(mma_.a_dtype).value_or(Type::none);
@@ -187,6 +209,12 @@ class Issue {
       return std::nullopt;
     }
     std::string_view wrong;
+    if (matrix->goes_on_elsewhere && (!mma_.k96 || matrix->width == 1)) {
+      fail(Kind::not_executed,
+           cat("reads matrix ", name, ", whose descriptor gives its leading dimension as an absolute address; ",
+               "that is executed with K = 96 and a swizzle"));
+      return std::nullopt;
+    }
     if (transposed && bits < 8)
       wrong = "elements of 4 and 6 bits lie one behind the other along K";
     else if (transposed && (kind_ == MmaWord::tf32) != matrix->double_atoms)
@@ -228,10 +256,14 @@ class Issue {
 
   // The word of all copies, which are to be the same; nothing: a fault was recorded. `mark` gets worse with what is unwritten.
   std::optional<std::uint32_t> read_copies(std::string_view name, int cta, int lane, int column, int copies, bool& written) {
+    return read_copies(name, cta, lane, column, copies, layout::tensor_lanes / copies, written);
+  }
+  std::optional<std::uint32_t> read_copies(std::string_view name, int cta, int lane, int column, int copies, int apart,
+                                           bool& written) {
     TensorMemory& cells = memory(cta);
     const std::uint32_t word = cells.cell(lane, column);
     for (int i = 0; i < copies; ++i) {
-      const int at = lane + i * (layout::tensor_lanes / copies);
+      const int at = lane + i * apart;
       if (cells.mark(at, column) != written_mark) {
         written = false;
         cells.note_undefined(say_unwritten_cell(cat("reads ", name, " from"), at, column, cells.mark(at, column)));
@@ -270,45 +302,53 @@ class Issue {
   template <class Element>
   bool read_a_of_tensor_memory(Element element) {
     if (mma_.a_transposed) return fail(Kind::bad_descriptor, "transposes a, which lies in tensor memory, by rows");
-    if (a_bits_ < 8 && !is_packed(kind_))
-      return fail(Kind::not_executed, cat("has a of ", mma_.a_dtype,
-                                          " in tensor memory, where the manual shows its place in a byte in a picture alone"));
+    // Elements of 6 bits are the low ones of a byte, those of 4 bits the middle ones (docs/facts.md).
+    const bool in_bytes = a_bits_ < 8 && !is_packed(kind_);
+    const int width = in_bytes ? 8 : a_bits_, shift = in_bytes && a_bits_ == 4 ? 2 : 0;
+    const std::uint32_t ones = ~std::uint32_t{0} >> (32 - a_bits_);
     const layout::TensorAddress first = address(a_at);
-    const int per = 32 / a_bits_, words = p_.stored() / per;
+    const int per = 32 / width, words = p_.stored() / per;
     if (!can_take("a", first, words)) return false;
     for (int row = 0; row < mma_.m; ++row)
       for (int w = 0; w < words; ++w) {
-        const layout::DataPlace place = layout::place_of_a(path_, row, w, 0);
+        layout::DataPlace place = layout::place_of_a(path_, row, w, 0);
+        if (flag(shifts_rows) && place.lane % 32 != 31) ++place.lane;  // as tcgen05.shift would have moved them (docs/facts.md)
         bool written = true;
         const auto word = read_copies("a", place.cta, first.lane + place.lane, first.column + place.column,
                                       layout::copies_of_a(path_), written);
         if (!word) return false;
         if (!written) room_.undefined_rows[index_of(row)] = true;
-        each_element(*word, per, a_bits_, [&](int j, std::uint32_t raw) { element(row, w * per + j) = raw; });
+        each_element(*word, per, width, [&](int j, std::uint32_t raw) { element(row, w * per + j) = raw >> shift & ones; });
       }
     return true;
   }
 
   bool read_b() {
-    const int n = mma_.n;
+    const int n = mma_.n, shift = shift_of_columns();
+    if (shift < 0) return false;
     room_.b.assign(index_of(p_.k * n), 0);
     room_.undefined_columns.assign(index_of(n), false);
     const auto from = descriptor(b_at, "b", mma_.b_transposed, b_bits_);
     if (!from) return false;
+    std::uint32_t left_out = 0;  // where what lies before the first column goes, and behind the last of its piece
+    const int piece = mma_.b_transposed && shift != 0 ? packing(b_bits_).per_piece : 1;
     for (int cta = 0; cta < group_; ++cta) {  // each has its part of the columns
-      const int first = cta * (n / group_);
+      const int first = cta * (n / group_), count = (n / group_ + shift + piece - 1) / piece * piece;
+      const auto is_used = [&](int column) { return column >= shift && column - shift < n / group_; };
       SharedOperand read{warp_, step_, "b", lane_, *ctas_[index_of(cta)]};
       if (!read(
-              *from, mma_.b_transposed, 0, n / group_, p_.k, packing(b_bits_),
-              [&](int column, int k) -> std::uint32_t& { return room_.b[index_of(k * n + first + column)]; },
-              [&](int column) { room_.undefined_columns[index_of(first + column)] = true; }))
+              *from, mma_.b_transposed, 0, count, p_.k, packing(b_bits_),
+              [&](int column, int k) -> std::uint32_t& {
+                return is_used(column) ? room_.b[index_of(k * n + first + column - shift)] : left_out;
+              },
+              [&](int column) {
+                if (is_used(column)) room_.undefined_columns[index_of(first + column - shift)] = true;
+              }))
         return false;
     }
     if (mma_.b_negated) negate(room_.b, b_bits_);
     if (!flag(zeroes_columns)) return true;
     const std::uint64_t zeros = wide(zero_columns_at);
-    if ((zeros >> 56 & 0x3F) != 0)
-      return fail(Kind::not_executed, "shifts the columns of b, which the manual shows by one example alone");
     for (int column = 0; column < n; ++column) {
       if (!layout::is_zero_column(zeros, mma_.m, column, n)) continue;
       room_.undefined_columns[index_of(column)] = false;
@@ -316,29 +356,45 @@ class Issue {
     }
     return true;
   }
+  // The column of b that column 0 of d is of; -1: a fault was recorded. The mask's zeros are of d's columns.
+  int shift_of_columns() {
+    if (!flag(zeroes_columns)) return 0;
+    const int shift = static_cast<int>(wide(zero_columns_at) >> 56 & 0x3F);
+    const int most = mma_.max_shift == 0 ? 0 : 4 << mma_.max_shift, fits = std::min(most, mma_.m == 32 ? 16 : 32);
+    if (shift <= fits) return shift;
+    fail(Kind::bad_descriptor,
+         cat("shifts the columns of b by ", shift, " (bits 56 to 61 of the zero-column mask descriptor); what ",
+             "fits is at most ", fits, most == fits ? ", the maximum shift in the instruction descriptor" : ""));
+    return -1;
+  }
 
   bool read_metadata() {
     room_.columns.clear();
     if (!mma_.sparse) return true;
-    if (layout::takes_half(path_))
-      return fail(Kind::not_executed,
-                  cat("is sparse with M = ", mma_.m, ", whose metadata lies as the manual shows in pictures alone"));
-    if (mma_.sparsity_selector != 0)
+    const bool selects = kind_ == MmaWord::f16 || kind_ == MmaWord::tf32;
+    if (!selects && mma_.sparsity_selector != 0)
+      return fail(Kind::bad_descriptor, cat("is given sparsity selector ", mma_.sparsity_selector, "; what fits is 0"));
+    if (mma_.sparsity_selector > 1)
       return fail(Kind::not_executed, cat("has sparsity selector ", mma_.sparsity_selector,
-                                          ": which columns it takes the manual shows in pictures alone"));
+                                          ", of which nobody has told the columns; what is executed is 0 and 1"));
     const int bits = is_packed(kind_) ? 4 : std::max(a_bits_ == 32 || a_bits_ == 16 ? a_bits_ : 8, 8), stored = p_.stored();
     layout::TensorAddress first = address(e_at);
     first.lane &= 0x3FFF;
+    if (layout::takes_half(path_) && first.lane != address(d_at).lane)
+      return fail(Kind::tensor_memory_misuse,
+                  cat("has the metadata of a at lane ", first.lane, " of tensor memory, and d at lane ", address(d_at).lane,
+                      ": they begin at the same lane"));
     const int kept = kind_ == MmaWord::tf32 ? 1 : is_packed(kind_) ? 4 : 2;  // elements of a group
-    const int columns = layout::place_of_metadata(bits, 0, stored / kept - 1).column + 1;
+    const int columns = layout::place_of_metadata(path_, bits, 0, stored / kept - 1).column + 1 + mma_.sparsity_selector;
     if (!can_take("the metadata of a", first, columns)) return false;
     room_.columns.resize(index_of(mma_.m * stored));
+    const int copies = flag(weights_stationary) ? layout::tensor_lanes / mma_.m : 1;
     for (int row = 0; row < mma_.m; ++row)
       for (int s = 0; s < stored; ++s) {
-        const auto place = layout::place_of_metadata(bits, row % 128, s / kept);
+        const auto place = layout::place_of_metadata(path_, bits, row % rows_of_cta(), s / kept);
         bool written = true;
-        const auto word = read_copies("the metadata of a", row / 128, place.lane, first.column + place.column,
-                                      std::max(1, 128 / mma_.m), written);
+        const auto word = read_copies("the metadata of a", row / rows_of_cta(), first.lane + place.lane,
+                                      first.column + place.column + mma_.sparsity_selector, copies, written);
         if (!word) return false;
         if (!written) room_.undefined_rows[index_of(row)] = true;
         room_.columns[index_of(row * stored + s)] = static_cast<std::uint8_t>(column_of_indices(p_, *word >> place.bit & 15, s));
@@ -363,21 +419,28 @@ class Issue {
            fail(Kind::tensor_memory_misuse, "has other scales of b in the one CTA of the pair than in the other");
   }
   // Those of one CTA, put behind the ones that are there.
-  bool read_scales(std::string_view name, int cta, OperandAt at, int rows, int id, std::vector<std::uint8_t>& scales,
+  bool read_scales(std::string_view name, int cta, OperandAt at, int rows, int id, std::vector<std::uint8_t>& scales_of,
                    int first_row, std::vector<bool>& undefined) {
-    const int each = static_cast<int>(step_.x[2]);
-    if (id % each != 0)
+    const int each = scales(), aligned = !mma_.k96 ? each : each == 6 ? 2 : 1;
+    if (id % aligned != 0)
       return fail(Kind::bad_descriptor, cat("takes ", name, " from byte ", id, " on; ", each, " of a row do not begin there"));
     layout::TensorAddress first = address(at);
     first.lane &= 0x3FFF;
-    if (!can_take(name, first, (rows + 31) / 32)) return false;
+    const bool in_halves = at == b_scales_at && path_ == layout::DataPath::b;
+    const int further = layout::columns_to_further_scales(rows), last = id + each - 1;
+    if (!can_take(name, first, (in_halves ? rows / 64 : (rows + 31) / 32) + last / 4 * further)) return false;
     for (int row = 0; row < rows; ++row) {
-      const layout::TensorAddress place = layout::place_of_scales(row);
-      bool written = true;
-      const auto word = read_copies(name, cta, place.lane, first.column + place.column, 4, written);
-      if (!word) return false;
-      if (!written) undefined[index_of(first_row + row)] = true;
-      for (int i = 0; i < each; ++i) scales.push_back(static_cast<std::uint8_t>(*word >> 8 * (id + i)));
+      const layout::TensorAddress place = in_halves ? layout::place_of_scales_in_halves(row, rows) : layout::place_of_scales(row);
+      std::array<std::uint32_t, 2> words{};
+      for (int w = 0; w <= last / 4; ++w) {
+        bool written = true;
+        const auto word =
+            read_copies(name, cta, place.lane, first.column + place.column + w * further, in_halves ? 2 : 4, 32, written);
+        if (!word) return false;
+        if (!written) undefined[index_of(first_row + row)] = true;
+        words[index_of(w)] = *word;
+      }
+      for (int i = id; i <= last; ++i) scales_of.push_back(static_cast<std::uint8_t>(words[index_of(i / 4)] >> 8 * (i % 4)));
     }
     return true;
   }
@@ -420,7 +483,7 @@ class Issue {
 
   bool multiply_and_store() {
     if (is_scaled(kind_))
-      multiply_scaled(p_, is_packed(kind_), mma_.scale_dtype == "ue4m3", static_cast<int>(step_.x[2]),
+      multiply_scaled(p_, is_packed(kind_), mma_.scale_dtype == "ue4m3", scales(),
                       {room_.a, room_.b, nullptr, room_.d, room_.columns}, room_.a_scales, room_.b_scales);
     else
       multiply(p_, {room_.a, room_.b, nullptr, room_.d, room_.columns}, warp_.cta->launch->options.numerics);
@@ -482,8 +545,12 @@ Handler tcgen05_mma(Decoding& in) {
   in.is_product = *kind != MmaWord::i8 && !is_scaled(*kind);
   const bool in_tensor_memory = in.operand_type("a") != Type::u64;
   in.step.x[1] = (in_tensor_memory ? a_in_tensor_memory : 0) | (in.wrote("ws") ? weights_stationary : 0) |
-                 (in.given("e") ? a_sparse : 0) | (in.given("zero_columns") ? zeroes_columns : 0);
+                 (in.given("e") ? a_sparse : 0) | (in.given("zero_columns") ? zeroes_columns : 0) |
+                 (in.wrote("ashift") ? shifts_rows : 0) | (isa::info(in.target()).base == 103 ? has_k96 : 0);
   const std::string_view size = in.chosen("scale_size");
+  if (size.starts_with("scale_vec")) in.step.x[1] |= counts_scales;
+  if (in.wrote("ashift"))
+    in.inferred = "the rows of a are taken as others saw tcgen05.shift move them on a B200; of .ashift nobody has told";
   in.step.x[2] = *kind == MmaWord::mxf8f6f4 ? 1 : size == "block16" || size == "scale_vec::4X" ? 4 : 2;
   in.step.x[5] = in.wrote("cta_group::2") ? 2 : 1;
   in.step.x[3] = static_cast<std::uint32_t>(in.immediate("scale").value_or(0));

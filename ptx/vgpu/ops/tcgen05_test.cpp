@@ -31,6 +31,15 @@ struct Case {
   std::uint64_t zeros = 0;
   std::string collector = "";
   std::string scale = "ue8m0";
+  int selector = 0;                // of the metadata's columns
+  int shift = 0;                   // of the columns of b
+  bool ashift = false;             // rows of a
+  bool k96 = false;                // of 4 bits
+  bool elsewhere = false;          // with K = 96: the last 16 of a row's 48 bytes lie in another place
+  std::string target = "sm_103a";  // with K = 96
+  bool least_maximum = false;      // of the shift of columns: 8
+  int e_lane = 0;                  // of the metadata
+  std::string refused = "";        // it is a fault that says this
 };
 
 bool is_scaled(const Case& c) { return c.kind.starts_with("mx"); }
@@ -51,13 +60,14 @@ std::pair<int, int> cell_of_d(const Case& c, int row, int column) {
 std::string spelling(const Case& c) {
   std::string s = cat("tcgen05.mma.", c.ws ? "ws." : "", c.sparse ? "sp." : "", "cta_group::1.kind::", c.kind);
   if (is_scaled(c)) s += cat(".block_scale", c.size);
+  if (c.ashift) s += ".ashift";
   s += c.collector;
   s += cat(" [%d], ", c.in_tensor_memory ? "[%at]" : "%xa", ", %xb, ", c.sparse ? "[%e], " : "", "%i, ");
   if (is_scaled(c)) s += "[%sa], [%sb], ";
   if (c.masked) s += "{%m0, %m1, %m2, %m3}, ";
   s += "%p";
   if (c.down >= 0) s += cat(", ", c.down);
-  if (c.zeros != 0) s += ", %z";
+  if (c.zeros != 0 || c.shift != 0) s += ", %z";
   return s;
 }
 
@@ -76,7 +86,8 @@ std::uint32_t instruction_descriptor(const Case& c) {
                                                      .scale_a = sign,
                                                      .sparse = c.sparse,
                                                      .a_scale_id = c.scale_id,
-                                                     .b_scale_id = c.scale_id});
+                                                     .b_scale_id = c.scale_id,
+                                                     .k96 = c.k96});
     EXPECT_TRUE(bits);
     return bits ? *bits : 0;
   }
@@ -92,7 +103,11 @@ std::uint32_t instruction_descriptor(const Case& c) {
                                                    .a_major = major[c.a_transposed ? 1 : 0],
                                                    .b_major = major[c.b_transposed ? 1 : 0],
                                                    .scale_a = sign,
-                                                   .sparse = c.sparse});
+                                                   .sparse = c.sparse,
+                                                   .sparsity_selector = c.selector,
+                                                   .max_shift = c.least_maximum ? 1
+                                                                : c.shift > 16  ? 3
+                                                                                : (c.shift + 7) / 8});
   EXPECT_TRUE(bits);
   return bits ? (*bits & ~(31u << 24)) | static_cast<std::uint32_t>(c.m / 16) << 24 : 0;
 }
@@ -100,13 +115,18 @@ std::uint32_t instruction_descriptor(const Case& c) {
 void expect_mma(const Case& c, std::mt19937_64& random) {
   SCOPED_TRACE(cat(spelling(c), " m", c.m, 'n', c.n, ' ', c.d, ' ', c.a, ' ', c.b, " swizzle ", c.swizzle));
   const int a_bits = bits_of(c.a), b_bits = bits_of(c.b);
-  const int stored = c.kind == "f16" ? 16 : c.kind == "tf32" ? 8 : is_packed(c) ? 64 : 32, k = c.sparse ? 2 * stored : stored;
+  const int stored = c.kind == "f16"    ? 16
+                     : c.kind == "tf32" ? 8
+                     : c.k96            ? 96
+                     : is_packed(c)     ? 64
+                                        : 32,
+            k = c.sparse ? 2 * stored : stored;
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
   const auto draw = [&](const std::string& type) {
     const auto [least, most] = testing::range_of(type);
     return least + static_cast<int>(random() % static_cast<unsigned>(most - least + 1));
   };
-  std::vector<int> packed(at(c.m * stored)), a(at(c.m * k)), b(at(k * c.n)), acc(at(c.m * c.n));
+  std::vector<int> packed(at(c.m * stored)), a(at(c.m * k)), b(at(k * (c.n + c.shift))), acc(at(c.m * c.n));
   for (int& x : packed) x = draw(c.a);
   for (int& x : b) x = draw(c.b);
   for (int& x : acc) x = draw("s8") * (c.down > 0 ? 1 << c.down : 1);
@@ -114,7 +134,7 @@ void expect_mma(const Case& c, std::mt19937_64& random) {
 
   Buffer<std::uint32_t> cells{"cells", std::vector<std::uint32_t>(128 * used_columns, 0x0BAD0BAD)};
   const auto cell = [&](int lane, int column) -> std::uint32_t& { return cells.data.at(at(lane * used_columns + column)); };
-  const int copies = 128 / c.m;
+  const int copies = c.ws ? 128 / c.m : 1;
 
   // where the elements of a sparse a belong
   const int group = c.kind == "tf32" ? 2 : is_packed(c) ? 8 : 4, kept = group / 2;
@@ -133,20 +153,25 @@ void expect_mma(const Case& c, std::mt19937_64& random) {
       // 16 and 32 bits: 16 rows of a lie in 16 lanes, their two halves beside each other in 32 bits, four groups in each eight
       // lanes; else a row in a lane, eight groups in a column
       const bool wide = a_bits >= 16;
-      const int lane = wide ? row / 16 * 16 + chunk / 4 * 8 + row % 8 : row;
+      const int sixteen = row / 16 * (c.m == 64 && !c.ws ? 32 : 16);
+      const int lane = sixteen + (wide ? chunk / 4 * 8 + row % 8 : row % 16);
       const int bit = wide ? row % 16 / 8 * 16 + chunk % 4 * 4 : chunk % 8 * 4;
       for (int copy = 0; copy < copies; ++copy)
-        cell(lane + copy * c.m, e_begin + (wide ? 0 : chunk / 8)) |= static_cast<std::uint32_t>(indices) << bit;
+        cell(lane + copy * c.m, e_begin + (wide ? c.selector : chunk / 8)) |= static_cast<std::uint32_t>(indices) << bit;
     }
 
   // shared memory
-  constexpr std::uint64_t shared_start = 1024;
+  constexpr std::uint64_t shared_start = 1024, further = 16384;
   const int a_per = a_bits < 8 && !is_packed(c) ? 16 : 0, b_per = b_bits < 8 && !is_packed(c) ? 16 : 0;
-  Placed place_a(c.swizzle, a_bits, c.a_transposed, c.m, a_per), place_b(c.swizzle, b_bits, c.b_transposed, c.n, b_per);
+  Placed place_a(c.swizzle, a_bits, c.a_transposed, c.m, a_per), place_b(c.swizzle, b_bits, c.b_transposed, c.n + c.shift, b_per);
   if (c.kind == "tf32" && c.a_transposed) place_a.take_wide_atoms();
   if (c.kind == "tf32" && c.b_transposed) place_b.take_wide_atoms();
   Buffer<std::uint8_t> image{"image", std::vector<std::uint8_t>(image_bytes)};
   const auto put = [&](const Placed& placed, std::uint64_t base, int mn, int at_k, std::uint64_t pattern) {
+    if (c.elsewhere && at_k >= 64)
+      base += further, at_k -= 64;
+    else if (c.elsewhere)
+      at_k += 192;  // of 256 elements
     testing::put_bits(image.data, placed.bit(shared_start + base, mn, at_k) - shared_start * 8, placed.bits, pattern);
   };
   for (int row = 0; row < c.m; ++row)
@@ -156,28 +181,33 @@ void expect_mma(const Case& c, std::mt19937_64& random) {
         put(place_a, 0, row, s, raw);
         continue;
       }
-      const int per = 32 / a_bits, lane = c.ws ? row : cell_of_d(c, row, 0).first;
-      for (int copy = 0; copy < (c.ws ? copies : 1); ++copy) {
+      // 4 and 6 bits in a byte each, where there are not two of 4: 0b00SEEM00, 0b00SEEEMM
+      const int width = a_per != 0 ? 8 : a_bits, unused = a_per != 0 && a_bits == 4 ? 2 : 0;
+      const int per = 32 / width, lane = c.ws ? row : cell_of_d(c, row, 0).first;
+      for (int copy = 0; copy < copies; ++copy) {
         std::uint32_t& word = cell(lane + copy * c.m, a_begin + s / per);
         if (s % per == 0) word = 0;
-        word |= static_cast<std::uint32_t>(raw << (s % per * a_bits));
+        word |= static_cast<std::uint32_t>(raw << (s % per * width + unused));
       }
     }
-  for (int column = 0; column < c.n; ++column)
-    for (int at_k = 0; at_k < k; ++at_k) put(place_b, b_begin, column, at_k, raw_of(c.b, b[at(at_k * c.n + column)]));
+  const int b_columns = c.n + c.shift;
+  for (int column = 0; column < b_columns; ++column)
+    for (int at_k = 0; at_k < k; ++at_k) put(place_b, b_begin, column, at_k, raw_of(c.b, b[at(at_k * b_columns + column)]));
 
   // scales: powers of two, or small numbers, one byte for each 32 or 16 along k that are stored
-  const int scales = !is_scaled(c) ? 0 : c.kind == "mxf8f6f4" ? 1 : c.size == ".block16" || c.size == ".scale_vec::4X" ? 4 : 2;
+  const bool finely = c.size == ".block16" || c.size == ".scale_vec::4X";
+  const int scales = !is_scaled(c) ? 0 : c.kind == "mxf8f6f4" ? 1 : (finely ? 4 : 2) + (!c.k96 ? 0 : finely ? 2 : 1);
   std::vector<double> a_scale(at(c.m * scales)), b_scale(at(c.n * scales));
   const auto put_scales = [&](std::vector<double>& of, int begin, int rows) {
     for (int lane = 0; lane < 128; ++lane)
-      for (int column = 0; column < (rows + 31) / 32; ++column) cell(lane, begin + column) = 0;
+      for (int column = 0; column < (c.k96 ? 8 : 0) + (rows + 31) / 32; ++column) cell(lane, begin + column) = 0;
     for (int row = 0; row < rows; ++row)
       for (int i = 0; i < scales; ++i) {
         const int raw = c.scale == "ue8m0" ? 126 + static_cast<int>(random() % 4) : 0x30 + static_cast<int>(random() % 0x14);
         of[at(row * scales + i)] = c.scale == "ue8m0" ? std::ldexp(1.0, raw - 127) : std::ldexp(8 + raw % 8, raw / 8 - 10);
         for (int quarter = 0; quarter < 4; ++quarter)
-          cell(32 * quarter + row % 32, begin + row / 32) |= static_cast<std::uint32_t>(raw) << 8 * (c.scale_id + i);
+          cell(32 * quarter + row % 32, begin + row / 32 + (c.scale_id + i) / 4 * (rows > 128 ? 8 : 4)) |=
+              static_cast<std::uint32_t>(raw) << (c.scale_id + i) % 4 * 8;
       }
   };
   if (scales != 0) put_scales(a_scale, a_scales_begin, c.m), put_scales(b_scale, b_scales_begin, c.n);
@@ -198,7 +228,8 @@ void expect_mma(const Case& c, std::mt19937_64& random) {
       for (int i = 0; i < k && !zeroed; ++i) {
         double scale = c.negated ? -1 : 1;
         if (scales != 0) scale *= a_scale[at(row * scales + i * scales / k)] * b_scale[at(column * scales + i * scales / k)];
-        sum += scale * a[at(row * k + i)] * b[at(i * c.n + column)];
+        const int a_row = c.ashift && row % 32 != 31 ? row + 1 : row;
+        sum += scale * a[at(a_row * k + i)] * b[at(i * b_columns + column + c.shift)];
       }
       expected[at(lane * used_columns + cell_column)] = c.d == "f32"
                                                             ? std::bit_cast<std::uint32_t>(static_cast<float>(sum))
@@ -244,11 +275,18 @@ ld.shared.b32 %d, [slot]; shr.u32 %r4, %r0, 5; shl.b32 %r4, %r4, 21; add.u32 %r4
   }
   body +=
       cat("tcgen05.wait::st.sync.aligned;\ntcgen05.fence::before_thread_sync;\nbar.sync 0;\ntcgen05.fence::after_thread_sync;\n",
-          "setp.ne.u32 %q, %r0, 0;\n@%q bra ISSUED;\n", "add.u32 %at, %d, ", a_begin, "; add.u32 %e, %d, ", e_begin,
-          "; add.u32 %sa, %d, ", a_scales_begin, "; add.u32 %sb, %d, ", b_scales_begin,
+          "setp.ne.u32 %q, %r0, 0;\n@%q bra ISSUED;\n", "add.u32 %at, %d, ", a_begin, "; add.u32 %e, %d, ",
+          e_begin + (c.e_lane << 16), "; add.u32 %sa, %d, ", a_scales_begin, "; add.u32 %sb, %d, ", b_scales_begin,
           ";\nshr.u32 %r5, %r1, 4; cvt.u64.u32 %x5, %r5; mov.b64 %xa, ", place_a.tcgen05_descriptor(),
           "; add.u64 %xa, %xa, %x5; mov.b64 %xb, ", place_b.tcgen05_descriptor() + b_begin / 16,
-          "; add.u64 %xb, %xb, %x5; mov.b32 %i, ", instruction_descriptor(c), "; mov.b64 %z, ", c.zeros, ";\n");
+          "; add.u64 %xb, %xb, %x5; mov.b32 %i, ", instruction_descriptor(c), "; mov.b64 %z, ",
+          c.zeros | static_cast<std::uint64_t>(c.shift) << 56, ";\n");
+  if (c.elsewhere) {  // byte 96 of a row on, and where it goes on
+    const auto other = [&](std::uint64_t begin) { return std::uint64_t{1} << 52 | (begin + further) / 16 << 16 | 6; };
+    body += cat("shl.b64 %x6, %x5, 16; and.b64 %xa, %xa, ", ~(std::uint64_t{0x3FFF} << 16), "; and.b64 %xb, %xb, ",
+                ~(std::uint64_t{0x3FFF} << 16), "; add.u64 %xa, %xa, %x6; add.u64 %xb, %xb, %x6; add.u64 %xa, %xa, ", other(0),
+                "; add.u64 %xb, %xb, ", other(b_begin), ";\n");
+  }
   for (int i = 0; i < 4; ++i) {
     std::uint32_t mask = 0;
     for (int lane = 32 * i; lane < 32 * i + 32; ++lane) mask |= (lane % 3 == 0 ? 1u : 0u) << lane % 32;
@@ -264,11 +302,18 @@ ld.shared.b32 %d, [slot]; shr.u32 %r4, %r0, 5; shl.b32 %r4, %r4, 21; add.u32 %r4
   body +=
       "tcgen05.fence::before_thread_sync;\nbar.sync 0;\nsetp.ge.u32 %p, %r0, 32;\n@%p bra END;\n"
       "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %d, 512;\nEND:\nret;";
-  auto made =
-      testing::make_from_text(cat(".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 image, ",
-                                  ".param .u64 cells, .param .u64 out)\n{\n", body, "\n}\n"));
+  auto made = testing::make_from_text(
+      cat(".version 8.8\n.target ", c.k96 ? c.target : "sm_100a",
+          "\n.address_size 64\n.visible .entry k(.param .u64 image, .param .u64 cells, .param .u64 out)\n{\n", body, "\n}\n"));
   ASSERT_TRUE(made) << render(made.error());
   Buffer<std::uint32_t> out{"out", std::vector<std::uint32_t>(cells.data.size())};
+  if (!c.refused.empty()) {
+    const Diagnostic d =
+        testing::fault(*made, testing::block(128), testing::params({image.address(), cells.address(), out.address()}),
+                       {image.region(), cells.region(), out.region()});
+    EXPECT_NE(d.message.find(c.refused), std::string::npos) << render(d);
+    return;
+  }
   testing::run(*made, testing::block(128), testing::params({image.address(), cells.address(), out.address()}),
                {image.region(), cells.region(), out.region()});
   for (std::size_t i = 0; i < out.data.size(); ++i)
@@ -286,9 +331,9 @@ TEST(Tcgen05Mma, MultipliesDenseMatrices) {
                                                                                {"f8f6f4", "f32", "e4m3", "e5m2"},
                                                                                {"f8f6f4", "f16", "e5m2", "e2m1"},
                                                                                {"f8f6f4", "f32", "e3m2", "e2m3"},
+                                                                               {"f8f6f4", "f32", "e2m1", "e4m3"},
                                                                                {"i8", "s32", "s8", "u8"}})
       for (const bool in_tensor_memory : {false, true}) {
-        if (in_tensor_memory && bits_of(a) < 8) continue;
         Case c{kind, d, a, b, m, m == 64 ? 32 : 48, in_tensor_memory};
         c.swizzle = in_tensor_memory ? 32 : m == 64 ? 64 : 128;
         all.push_back(c);
@@ -322,11 +367,42 @@ TEST(Tcgen05Mma, MultipliesSparseMatrices) {
                                                                              {"tf32", "f32", "tf32", "tf32"},
                                                                              {"f8f6f4", "f32", "e4m3", "e4m3"},
                                                                              {"i8", "s32", "u8", "s8"}})
-    for (const bool in_tensor_memory : {false, true}) {
-      Case c{kind, d, a, b, 128, 16, in_tensor_memory, false, true};
-      expect_mma(c, random);
-      if (bits_of(a) < 16) continue;
-      c.down = 1;
+    for (const int m : {64, 128})
+      for (const bool in_tensor_memory : {false, true}) {
+        Case c{kind, d, a, b, m, 16, in_tensor_memory, false, true};
+        expect_mma(c, random);
+        if (bits_of(a) < 16) continue;
+        c.down = 1, c.selector = 1;
+        expect_mma(c, random);
+      }
+}
+
+// A lane of tensor memory stands in for the one before it, in each quarter of the lanes.
+TEST(Tcgen05Mma, ShiftsTheRowsOfA) {
+  std::mt19937_64 random(9);
+  for (const auto& [kind, d, a, b] : std::vector<std::array<const char*, 4>>{
+           {"f16", "f32", "bf16", "bf16"}, {"f8f6f4", "f32", "e2m1", "e4m3"}, {"i8", "s32", "u8", "s8"}}) {
+    Case c{kind, d, a, b, 128, 16, true};
+    c.ashift = true;
+    expect_mma(c, random);
+    if (bits_of(c.a) < 16) continue;
+    c.down = 2;
+    expect_mma(c, random);
+  }
+}
+
+// 3 or 6 scales of a row, of which those behind the fourth byte lie in another word; rows of 48 bytes, whole and in two parts.
+TEST(Tcgen05Mma, MultipliesNinetySixAtOnce) {
+  std::mt19937_64 random(10);
+  for (const int n : {40, 128, 136, 256})
+    for (const auto& [kind, size, first] : std::vector<std::tuple<const char*, const char*, int>>{{"mxf4", ".block32", 0},
+                                                                                                  {"mxf4", ".block32", 1},
+                                                                                                  {"mxf4nvf4", ".block32", 3},
+                                                                                                  {"mxf4nvf4", ".block16", 0},
+                                                                                                  {"mxf4nvf4", ".block16", 2}}) {
+      Case c{kind, "f32", "e2m1", "e2m1", 128, n};
+      c.size = size, c.scale_id = first, c.k96 = true;
+      c.elsewhere = n <= 128 && first != 1;
       expect_mma(c, random);
     }
 }
@@ -339,7 +415,10 @@ TEST(Tcgen05Mma, KeepsWeights) {
         Case c{"f16", "f32", "f16", "f16", m, 64, in_tensor_memory, true, sparse};
         c.collector = ".collector::b2::fill";
         expect_mma(c, random);
+        c.shift = m == 32 ? 16 : 31;  // columns of b
+        expect_mma(c, random);
         c.zeros = std::uint64_t{1} << 39 | std::uint64_t{2} << 40 | std::uint64_t{3} << 48 | std::uint64_t{1} << 33 | 0x0100;
+        c.shift = sparse ? 0 : 3, c.b_transposed = c.shift != 0;
         expect_mma(c, random);
       }
   expect_mma({"i8", "s32", "s8", "s8", 64, 128, false, true}, random);
@@ -370,141 +449,43 @@ TEST(Tcgen05Mma, ScalesBlocks) {
   }
   Case mixed{"mxf8f6f4", "f32", "e2m1", "e3m2", 128, 160};
   expect_mma(mixed, random);
+  mixed.in_tensor_memory = true;
+  expect_mma(mixed, random);
 }
 
-// Two CTAs: each has half of the rows of a, and of the columns of b, in its shared memory; d is 1 everywhere before, a and b are
-// whole numbers that say where they come from. Of a sparse a the first two of four elements are there; scales are powers of two,
-// those of its rows in each CTA, those of all columns in both.
-struct Pair {
-  int m;
-  bool sparse = false, scaled = false;
-};
-void expect_pair(const Pair& c) {
-  const int m = c.m;
-  constexpr int n = 64, e_column = 64, a_scale_column = 72, b_scale_column = 76;
-  const int stored = c.scaled ? 32 : 16, k = c.sparse ? 2 * stored : stored, bits = c.scaled ? 8 : 16;
-  const char* const type = c.scaled ? "e4m3" : "bf16";
-  const auto a_power = [&](int row) { return c.scaled ? row % 3 - 1 : 0; };
-  const auto b_power = [&](int column) { return c.scaled ? column % 4 - 1 : 0; };
-  const int rows = m / 2;
-  const auto a = [&](int row, int at_k) { return row % 5 - 2 + (at_k == row % k ? 3 : 0); };
-  const auto b = [&](int column, int at_k) { return column % 7 - 3 + (at_k == column % k ? 2 : 0); };
-  const Placed place_a(32, bits, false, rows), place_b(k * bits / 8, bits, false, n / 2);
-  constexpr std::uint64_t shared_start = 1024, bytes = 16384, b_at = 8192;
-  Buffer<std::uint8_t> image{"image", std::vector<std::uint8_t>(2 * bytes)};
-  for (int cta = 0; cta < 2; ++cta)
-    for (int at_k = 0; at_k < k; ++at_k) {
-      const auto put = [&](const Placed& placed, std::uint64_t base, int mn, int place, int value) {
-        const std::uint64_t first = placed.bit(shared_start + base, mn, place) - shared_start * 8;
-        testing::put_bits(image.data, first + bytes * 8 * static_cast<std::uint64_t>(cta), bits, pattern_of(type, value));
-      };
-      const bool is_stored = !c.sparse || at_k % 4 < 2;
-      const int place = c.sparse ? at_k / 4 * 2 + at_k % 4 : at_k;
-      for (int row = 0; is_stored && row < rows; ++row) put(place_a, 0, row, place, a(cta * rows + row, at_k));
-      for (int column = 0; column < n / 2; ++column) put(place_b, b_at, column, at_k, b(cta * n / 2 + column, at_k));
-    }
-  const auto idesc =
-      c.scaled
-          ? layout::descriptor_bits(layout::ScaledMmaKind::mxf8f6f4,
-                                    {.m = m, .n = n, .a_dtype = type, .b_dtype = type, .scale_dtype = "ue8m0"})
-          : layout::descriptor_bits(layout::MmaKind::f16,
-                                    {.m = m, .n = n, .d_dtype = "f32", .a_dtype = type, .b_dtype = type, .sparse = c.sparse});
-  ASSERT_TRUE(idesc);
-  std::string ones = "{%one", list = "{%c0";
-  for (int i = 1; i < n; ++i) ones += ", %one", list += cat(", %c", i);
-  ones += '}', list += '}';
-  std::string body = cat(R"(.shared .align 1024 .b8 tile[16384]; .shared .b32 slot; .shared .b64 done;
-.reg .b64 %x<8>; .reg .b64 %xa, %xb; .reg .b32 %r<8>; .reg .b32 %w<4>; .reg .b32 %c<64>; .reg .pred %p, %q; .reg .b32 %d, %one, %rank, %e, %sa, %sb;
-ld.param.u64 %x0, [image]; ld.param.u64 %x2, [out];
-mov.u32 %r0, %tid.x; mov.u32 %rank, %cluster_ctarank; mov.u32 %r1, tile; mov.b32 %one, 0x3F800000;
-mul.wide.u32 %x4, %rank, 16384; add.u64 %x0, %x0, %x4;
-mov.u32 %r2, 0; mul.wide.u32 %x4, %r0, 16; add.u64 %x4, %x4, %x0; shl.b32 %r3, %r0, 4; add.u32 %r3, %r3, %r1;
-FILL:
-ld.global.v4.b32 {%w0, %w1, %w2, %w3}, [%x4]; st.shared.v4.b32 [%r3], {%w0, %w1, %w2, %w3};
-add.u64 %x4, %x4, 2048; add.u32 %r3, %r3, 2048; add.u32 %r2, %r2, 2048; setp.lt.u32 %p, %r2, 16384;
-@%p bra FILL;
-setp.eq.u32 %q, %r0, 0;
-@%q mbarrier.init.shared::cta.b64 [done], 1;
-setp.ge.u32 %p, %r0, 32;
-@%p bra TAKEN;
-tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [slot], 128;
-tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned;
-TAKEN:
-fence.proxy.async.shared::cta;
-bar.sync 0;
-ld.shared.b32 %d, [slot]; shr.u32 %r4, %r0, 5; shl.b32 %r4, %r4, 21; add.u32 %r4, %r4, %d;
-tcgen05.st.sync.aligned.32x32b.x64.b32 [%r4], )",
-                         ones, R"(;
-and.b32 %r6, %r0, 31;
-)");
-  std::string beside = "{%c0";
-  for (int i = 0; i < 16; ++i) {
-    if (i != 0) beside += cat(", %c", i);
-    const int column = e_column + i;
-    const bool of_a = column >= a_scale_column && column < b_scale_column;
-    body += column < a_scale_column ? cat("mov.b32 %c", i, ", 0x44444444;\n")
-                                    : cat(of_a ? "shl.b32 %r7, %rank, 7; add.u32 %r7, %r7, %r6;\n" : "mov.b32 %r7, %r6;\n",
-                                          "add.u32 %r7, %r7, ", 32 * (column - (of_a ? a_scale_column : b_scale_column)),
-                                          "; rem.u32 %r7, %r7, ", of_a ? 3 : 4, "; add.u32 %c", i, ", %r7, 126;\n");
-  }
-  body += cat("tcgen05.st.sync.aligned.32x32b.x16.b32 [%r4+", e_column, "], ", beside, R"(};
-tcgen05.wait::st.sync.aligned; tcgen05.fence::before_thread_sync;
-barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
-tcgen05.fence::after_thread_sync;
-setp.ne.u32 %q, %r0, 0; setp.ne.or.u32 %q, %rank, 0, %q;
-@%q bra ISSUED;
-and.b32 %r5, %r1, 0xFFFFFF; shr.u32 %r5, %r5, 4; cvt.u64.u32 %x5, %r5; mov.b64 %xa, )",
-              place_a.tcgen05_descriptor(), "; add.u64 %xa, %xa, %x5; mov.b64 %xb, ", place_b.tcgen05_descriptor() + b_at / 16,
-              "; add.u64 %xb, %xb, %x5;\nadd.u32 %e, %d, ", e_column, "; add.u32 %sa, %d, ", a_scale_column,
-              "; add.u32 %sb, %d, ", b_scale_column, ";\n", "tcgen05.mma.", c.sparse ? "sp." : "",
-              "cta_group::2.kind::", c.scaled ? "mxf8f6f4.block_scale" : "f16", " [%d], %xa, %xb, ", c.sparse ? "[%e], " : "",
-              *idesc, c.scaled ? ", [%sa], [%sb]" : "", R"(, 1;
-mov.b32 %r6, 3; cvt.u16.u32 %h, %r6;
-tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [done], %h;
-ISSUED:
-WAIT:
-mbarrier.try_wait.parity.shared::cta.b64 %p, [done], 0;
-@!%p bra WAIT;
-tcgen05.fence::after_thread_sync;
-tcgen05.ld.sync.aligned.32x32b.x64.b32 )",
-              list, R"(, [%r4];
-tcgen05.wait::ld.sync.aligned;
-shl.b32 %r7, %rank, 7; add.u32 %r7, %r7, %r0; mul.wide.u32 %x3, %r7, 256; add.u64 %x2, %x2, %x3;
-)");
-  for (int i = 0; i < n; ++i) body += cat("st.global.b32 [%x2+", 4 * i, "], %c", i, ";\n");
-  body += R"(tcgen05.fence::before_thread_sync;
-barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
-setp.ge.u32 %p, %r0, 32;
-@%p bra END;
-tcgen05.dealloc.cta_group::2.sync.aligned.b32 %d, 128;
-END:
-ret;)";
-  auto made = testing::make_from_text(
-      cat(".version 8.8\n.target sm_100a\n.address_size 64\n.visible .entry k(.param .u64 image, .param .u64 out)\n",
-          ".explicitcluster .reqnctapercluster 2, 1, 1\n{\n.reg .b16 %h;\n", body, "\n}\n"));
-  ASSERT_TRUE(made) << render(made.error());
-  Buffer<float> out{"out", std::vector<float>(256 * n)};
-  LaunchConfig config = testing::block(128);
-  config.grid = {2, 1, 1};
-  testing::run(*made, config, testing::params({image.address(), out.address()}), {image.region(), out.region()});
-  for (int row = 0; row < m; ++row)
-    for (int column = 0; column < n; ++column) {
-      double sum = 1;
-      for (int at_k = 0; at_k < k; ++at_k)
-        if (!c.sparse || at_k % 4 < 2) sum += std::ldexp(a(row, at_k) * b(column, at_k), a_power(row) + b_power(column));
-      // 256 rows: a lane each; 128: 64 lanes of each CTA, the columns beside each other in the other 64
-      const int lane = m == 256 ? row : row / 64 * 128 + row % 64 + (column >= n / 2 ? 64 : 0);
-      const int cell = m == 256 ? column : column % (n / 2);
-      ASSERT_EQ(out.data[static_cast<std::size_t>(lane * n + cell)], static_cast<float>(sum)) << m
-                                                                                              << (c.sparse   ? " sparse "
-                                                                                                  : c.scaled ? " scaled "
-                                                                                                             : " ")
-                                                                                              << row << ' ' << column;
-    }
-}
-
-TEST(Tcgen05Mma, MultipliesInPairs) {
-  for (const Pair& c : {Pair{256}, Pair{128}, Pair{256, true}, Pair{256, false, true}}) expect_pair(c);
+// What the executor does not take, and says so.
+TEST(Tcgen05Mma, RefusesWhatNobodyHasTold) {
+  std::mt19937_64 random(11);
+  const auto expect_refusal = [&](Case c, std::string_view words) {
+    c.refused = words;
+    expect_mma(c, random);
+  };
+  Case weights{"f16", "f32", "f16", "f16", 32, 64, false, true};
+  weights.shift = 17;
+  expect_refusal(weights,
+                 "shifts the columns of b by 17 (bits 56 to 61 of the zero-column mask descriptor); what fits is at most 16");
+  weights.m = 64, weights.least_maximum = true;
+  expect_refusal(weights, "what fits is at most 8, the maximum shift in the instruction descriptor");
+  Case sparse{"f16", "f32", "f16", "f16", 64, 16, false, false, true};
+  sparse.selector = 2;
+  expect_refusal(sparse, "has sparsity selector 2, of which nobody has told the columns");
+  sparse.selector = 0, sparse.e_lane = 16;
+  expect_refusal(sparse, "has the metadata of a at lane 16 of tensor memory, and d at lane 0");
+  Case bytes{"i8", "s32", "s8", "s8", 128, 16, false, false, true};
+  bytes.selector = 1;
+  expect_refusal(bytes, "is given sparsity selector 1; what fits is 0");
+  Case rows{"f16", "f32", "f16", "f16", 64, 16, true};
+  rows.ashift = true;
+  expect_refusal(rows, "shifts the rows of a, with M = 64; what fits is 128");
+  Case wide{"mxf4nvf4", "f32", "e2m1", "e2m1", 128, 40};
+  wide.k96 = true, wide.size = ".block16", wide.scale_id = 1;
+  expect_refusal(wide, "from byte 1 on; 6 of a row do not begin there");
+  wide.scale_id = 0, wide.elsewhere = true, wide.swizzle = 0;
+  expect_refusal(wide, "that is executed with K = 96 and a swizzle");
+  wide.size = ".scale_vec::2X";
+  expect_refusal(wide, "has K = 96, whose scales are `.block16` or `.block32`");
+  wide.target = "sm_100a";
+  expect_refusal(wide, "has K = 96, which only sm_103a has");
 }
 
 }  // namespace
