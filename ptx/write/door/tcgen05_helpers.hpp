@@ -131,9 +131,10 @@ inline constexpr std::tuple tcgen05_helpers{
         "The instruction descriptor of kind mxf8f6f4: factors as for f8f6f4, scaled by ue8m0; the scale ids are 0 to 3."),
     helper<&scaled_descriptor_of<layout::ScaledMmaKind::mxf4>>(
         "ptx.tcgen05.make_instr_desc_mxf4", "*, m, n, a_dtype = 'e2m1', b_dtype = 'e2m1', scale_dtype = 'ue8m0'",
-        "The instruction descriptor of kind mxf4: e2m1 scaled by ue8m0; the scale ids are 0 or 2."),
+        "The instruction descriptor of kind mxf4: e2m1 scaled by ue8m0; the scale ids are 0 or 2, of K = 96 0 to 3."),
     helper<&scaled_descriptor_of<layout::ScaledMmaKind::mxf4nvf4>>(
         "ptx.tcgen05.make_instr_desc_mxf4nvf4", "*, m, n, a_dtype = 'e2m1', b_dtype = 'e2m1', scale_dtype = 'ue4m3'",
-        "The instruction descriptor of kind mxf4nvf4: e2m1 scaled by ue4m3 or ue8m0; the scale ids are 0 or 2.")};
+        "The instruction descriptor of kind mxf4nvf4: e2m1 scaled by ue4m3 or ue8m0; the scale ids are 0 or 2, of K = 96 and "
+        "blocks of 32 0 to 3.")};
 
 }  // namespace ptx::write::declare
