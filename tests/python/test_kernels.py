@@ -329,3 +329,19 @@ def test_gradients_of_losses_with_jax(reduction: str) -> None:
                 jax.grad(lambda x, t: kernels.cross_entropy(x, t, reduction="sum"))(*pair) for pair in zip(x, target, strict=True)
             ]
             assert np.allclose(batched, np.stack(each), rtol=1e-5, atol=1e-6)
+
+
+def test_arrays_that_lie_apart() -> None:
+    wide, w = drawn((12, 80), "float32"), drawn((40,), "float32", 1)
+    for x in (
+        wide[:, :40],
+        wide[::2, 40:],
+        wide[::-1, :40],
+        wide[:, 79:39:-1],
+        wide.T[:, :3],
+        np.broadcast_to(wide[:1, :40], (6, 40)),
+    ):
+        whole = x.copy()
+        weight = w if x.shape[1] == 40 else w[: x.shape[1]]
+        for own in (kernels.softmax, lambda x, weight=weight: kernels.rms_norm(x, weight), lambda x: kernels.swiglu(x, x)):
+            np.testing.assert_array_equal(own(x), own(whole))

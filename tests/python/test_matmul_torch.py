@@ -177,3 +177,12 @@ def test_alpha_and_out() -> None:
     with pytest.raises(PtxError, match="of a tensor multiply the result"):
         kernels.matmul(a, w.mT, alpha=torch.ones(()))
     assert not kernels.matmul(a[:, :0], w[:, :0].mT).any()
+
+
+def test_gated_products_without_columns_have_gradients() -> None:
+    for activation in ("silu", "gelu_tanh", "relu"):
+        a, b = torch.randn(3, 8, dtype=torch.bfloat16).requires_grad_(), torch.empty(8, 0, dtype=torch.bfloat16).requires_grad_()
+        y = kernels.gated_matmul(a, b, activation=activation)
+        assert y.shape == (3, 0)
+        da, db = torch.autograd.grad(y.sum(), (a, b))
+        assert not da.any() and db.shape == (8, 0)

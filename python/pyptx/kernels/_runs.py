@@ -14,7 +14,8 @@ def run(operation: str, has: Has, shape: tuple[int, int], arrays: list[Any], **s
 
 
 def _run_to(dtype: str, operation: str, has: Has, shape: tuple[int, int], arrays: list[Any], **scalars: float) -> Any:
-    """The same with the type of the results."""
+    """The same with the type of the results. Of numpy's arrays those whose elements lie apart are copied."""
+    arrays = [x.copy() if hasattr(x, "ctypes") and not x.flags.c_contiguous else x for x in arrays]
     rows, columns = shape
     size = arrays[0].dtype.itemsize
     row = (rows if is_flat(operation, has) else 1) * columns * size

@@ -130,7 +130,7 @@ def _differentiable(shape: Shape, a: Any, b: Any, to: Epilogue) -> Any:
     plain = to.activation is None and not to.gated
     whole = shape_of(a.shape, b.shape) if to.gated else shape
     sums = _differentiated_matmul(whole, a, b, to.bias, to.residual if plain else None, to.out_dtype, to.alpha)
-    if plain:
+    if plain or (to.gated and not shape.n):  # of no columns, as many are left
         return sums
     if to.gated and to.activation in _GATED:
         return gated_halves(_GATED[to.activation], sums, None)
