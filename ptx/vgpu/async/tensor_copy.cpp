@@ -250,6 +250,9 @@ class Walk {
       if (at < first || at > last)
         return fail(Rule::T_02, cat("begins at coordinate ", at, " of dimension ", space_begin(map_) + d,
                                     ", outside of the pixels' box, which is from ", first, " to ", last));
+      if (!copy_.loads && (first < 0 || map_.im2col->upper_corner[d] > 0))
+        return fail(Rule::T_02, cat("stores pixels of a box from ", first, " to ", last, " of dimension ", space_begin(map_) + d,
+                                    ", which reaches outside of the tensor; only loads do"));
     }
     return true;
   }

@@ -375,6 +375,15 @@ TEST(TensorCopies, PixelsGoBack) {
   for (const std::string_view reduction : {"", ".add"})
     ASSERT_TRUE(run_call(program_of(store_of(3, reduction, ".im2col_no_offs")), call, {x.region()}));
   for (std::uint32_t i = 0; i < 96; ++i) EXPECT_EQ(x.data[shift + i], i >= 24 && i < 80 ? 2 * (i - 24) : 1u) << i;
+  // A box that reaches outside of the tensor is for loads alone: an illegal instruction on an H200.
+  for (const auto& [lower, upper] : {std::pair{-1, 0}, std::pair{0, 1}})
+    for (const std::string_view reduction : {"", ".add"}) {
+      map.im2col->lower_corner = {lower}, map.im2col->upper_corner = {upper};
+      call.map = layout::encode(map, x.address() + 4 * shift);
+      const auto ran = run_call(program_of(store_of(3, reduction, ".im2col_no_offs")), call, {x.region()});
+      ASSERT_FALSE(ran);
+      EXPECT_NE(ran.error().message.find("which reaches outside of the tensor; only loads do"), std::string::npos);
+    }
 }
 
 // ---- rows
