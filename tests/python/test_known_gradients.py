@@ -158,8 +158,13 @@ def test_known_calls_inside_of_transforms() -> None:
     found = torch.func.grad(lambda x, w: kernels.rms_norm(x, w).sum(), argnums=(0, 1))(x.detach(), w.detach())
     for one, other in zip(found, expected, strict=True):
         torch.testing.assert_close(one, other)
-    with pytest.raises(Exception, match="vmap"):
-        torch.vmap(lambda x: kernels.rms_norm(x, w))(leaf(3, 4, 64))
+    batch = leaf(3, 4, 64, seed=2)
+    y = torch.vmap(lambda x: kernels.rms_norm(x, w))(batch)
+    torch.testing.assert_close(y, functional.rms_norm(batch, (64,), w, 1e-6))
+    one = torch.autograd.grad(y, (batch, w), torch.ones_like(y))
+    y = functional.rms_norm(batch, (64,), w, 1e-6)
+    for found_in_batch, one_of_batch in zip(one, torch.autograd.grad(y, (batch, w), torch.ones_like(y)), strict=True):
+        torch.testing.assert_close(found_in_batch, one_of_batch, rtol=1e-4, atol=1e-4)
     compiled = torch.compile(lambda x, w: kernels.rms_norm(x, w) * 2, backend="aot_eager", fullgraph=True)
     y = compiled(x, w)
     torch.testing.assert_close(torch.autograd.grad(y, x, torch.ones_like(y))[0], expected[0] * 2)
@@ -178,3 +183,55 @@ def test_what_is_known_holds_no_tensor() -> None:
     del x, y, w
     gc.collect()
     assert all(each() is None for each in gone)
+
+
+def test_a_tensor_that_is_given_twice() -> None:
+    x, w = leaf(4, 64), leaf(64, seed=1)
+    for function in (
+        lambda x, w: kernels.geglu(x, x),
+        lambda x, w: kernels.layer_norm(x, w, w),
+        lambda x, w: kernels.rms_norm(x, w, residual=x)[0],
+    ):
+        compiled = torch.compile(function, backend="aot_eager", fullgraph=True)
+        for call in (function, function, compiled):
+            y = call(x, w)
+            found = torch.autograd.grad(y, (x, w), torch.ones_like(y), allow_unused=True)
+            if call is function:
+                expected = found
+            for one, other in zip(found, expected, strict=True):
+                assert (one is None) == (other is None)
+                if one is not None:
+                    torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("name", ["rms_norm", "layer_norm", "softmax", "log_softmax", "swiglu", "geglu", "mean", "matmul"])
+def test_gradients_inside_of_vmap_and_jacobians(name: str) -> None:
+    w, b, m = leaf(33, seed=1).detach(), leaf(33, seed=2).detach(), leaf(33, 8, seed=3, dtype=torch.bfloat16).detach()
+    target = torch.tensor([3, 1, 0, -100, 32])
+    own, peer = {
+        "rms_norm": (lambda x: kernels.rms_norm(x, w), lambda x: functional.rms_norm(x, (33,), w, 1e-6)),
+        "layer_norm": (lambda x: kernels.layer_norm(x, w, b), lambda x: functional.layer_norm(x, (33,), w, b)),
+        "softmax": (kernels.softmax, lambda x: torch.softmax(x, -1)),
+        "log_softmax": (kernels.log_softmax, lambda x: torch.log_softmax(x, -1)),
+        "swiglu": (lambda x: kernels.swiglu(x, x), lambda x: functional.silu(x) * x),
+        "geglu": (lambda x: kernels.geglu(x, x), lambda x: functional.gelu(x, approximate="tanh") * x),
+        "mean": (lambda x: kernels.cross_entropy(x, target), lambda x: functional.cross_entropy(x, target)),
+        "matmul": (lambda x: kernels.matmul(x.to(torch.bfloat16), m).float(), lambda x: (x.to(torch.bfloat16) @ m).float()),
+    }[name]
+    tolerance = {"rtol": 1e-4, "atol": 2e-5} if name != "matmul" else {"rtol": 3e-2, "atol": 3e-2}
+    x = torch.randn(4, 5, 33, generator=torch.Generator().manual_seed(7))
+
+    def total(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda x: torch.sin(function(x)).sum()
+
+    for in_dim in (0, 1, 2):
+        batch = x.movedim(0, in_dim).contiguous()
+        torch.testing.assert_close(torch.vmap(own, in_dims=in_dim)(batch), torch.vmap(peer, in_dims=in_dim)(batch), **tolerance)
+        found = torch.vmap(torch.func.grad(total(own)), in_dims=in_dim)(batch)
+        torch.testing.assert_close(found, torch.vmap(torch.func.grad(total(peer)), in_dims=in_dim)(batch), **tolerance)
+    torch.testing.assert_close(torch.func.jacrev(own)(x[0]), torch.func.jacrev(peer)(x[0]), **tolerance)
+    with pytest.raises(Exception, match="has a tangent of forward-mode"):
+        torch.func.hessian(total(own))(x[0])
+    if name != "matmul":  # which has second derivatives
+        with pytest.raises(Exception, match="a gradient of a gradient"):
+            torch.func.jacrev(torch.func.grad(total(own)))(x[0])

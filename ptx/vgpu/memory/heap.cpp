@@ -19,16 +19,26 @@ std::unique_ptr<Heap> Heap::make() {
   return memory ? std::unique_ptr<Heap>(new Heap(std::move(memory))) : nullptr;
 }
 
+std::uint64_t Heap::take(std::uint64_t whole, std::uint64_t from) {
+  for (auto [address, had] : unused_) {
+    const std::uint64_t begin = std::max(address, from), end = address + had;
+    if (begin >= end || end - begin < whole) continue;
+    unused_.erase(address);
+    if (begin > address) unused_.emplace(address, begin - address);
+    if (end - begin > whole) unused_.emplace(begin + whole, end - begin - whole);
+    used_.emplace(begin, whole);
+    return begin;
+  }
+  return 0;
+}
+
 std::uint64_t Heap::allocate(std::uint64_t size) {
   if (size > bytes) return 0;
   const std::uint64_t whole = align_size(std::max<std::uint64_t>(size, 1), alignment);
   const std::scoped_lock lock(mutex_);
-  const auto room = std::find_if(unused_.begin(), unused_.end(), [&](const auto& piece) { return piece.second >= whole; });
-  if (room == unused_.end()) return 0;
-  const auto [address, had] = *room;
-  unused_.erase(room);
-  if (had > whole) unused_.emplace(address + whole, had - whole);
-  used_.emplace(address, whole);
+  std::uint64_t address = take(whole, next_);
+  if (address == 0) address = take(whole, 0);
+  if (address != 0) next_ = address + whole;
   return address;
 }
 

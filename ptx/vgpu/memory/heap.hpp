@@ -12,7 +12,8 @@
 namespace ptx::vgpu {
 
 /// Memory of one size for a module's kernels. What a launch was given stays for the next ones until somebody frees it, as on a
-/// GPU. Any thread of the host may ask.
+/// GPU. What was taken back is given out again when nothing else is left: accesses of two owners, between which nothing stands
+/// but the allocator, are no race then, and one behind a free() meets nobody else's data. Any thread of the host may ask.
 class Heap {
  public:
   /// As the driver's default, cudaLimitMallocHeapSize.
@@ -37,9 +38,12 @@ class Heap {
     void operator()(std::byte* memory) const;
   };
   explicit Heap(std::unique_ptr<std::byte, Release> memory);
+  /// Of the unused memory from `from` on; 0: no piece is large enough.
+  std::uint64_t take(std::uint64_t whole, std::uint64_t from);
 
   std::unique_ptr<std::byte, Release> memory_;
   std::mutex mutex_;
+  std::uint64_t next_ = 0;                                // behind what was given out last
   std::map<std::uint64_t, std::uint64_t> used_, unused_;  // address to bytes; of `unused_` no two touch
 };
 

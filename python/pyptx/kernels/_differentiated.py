@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 from .. import _ptx
-from ..torch_support.refusals import refuse_argument, refuse_vmap
+from ..torch_support.refusals import refuse_argument
 
 _is_compiling = torch.compiler.is_dynamo_compiling
 
@@ -29,24 +29,35 @@ def in_both_forms(operation: str, cls: Any) -> Callable[..., Any]:
             return cls.backward(ctx, *gradients)
 
     class Transformed(torch.autograd.Function):  # type: ignore[misc]
+        generate_vmap_rule = True  # launches have rules of their own
         forward, setup_context, backward = (staticmethod(getattr(cls, name)) for name in _PARTS)
 
         @staticmethod
         def jvp(ctx: Any, *tangents: Any) -> Any:
             refuse_argument(operation, next((i for i, x in enumerate(tangents) if x is not None), 0), "tangent")
 
-        @staticmethod
-        def vmap(info: Any, in_dims: Any, *inputs: Any) -> Any:
-            refuse_vmap(f"`{operation}`")
-
     Eager.__name__ = Eager.__qualname__ = Transformed.__name__ = Transformed.__qualname__ = cls.__name__
 
     def function(*inputs: Any) -> Any:
-        if not _is_compiling() and torch._C._are_functorch_transforms_active():
+        if _is_compiling():
+            return Eager.apply(*_apart(inputs))
+        if torch._C._are_functorch_transforms_active():
             return Transformed.apply(*inputs)
         return Eager.apply(*inputs)
 
     return function
+
+
+def _apart(inputs: Sequence[Any]) -> list[Any]:
+    """Dynamo takes no tensor twice, as of `geglu(x, x)`."""
+    found: list[Any] = []
+    for x in inputs:
+        is_met = False
+        for other in found:
+            if isinstance(x, torch.Tensor) and x is other:
+                is_met = True
+        found.append(x.view_as(x) if is_met else x)
+    return found
 
 
 _PARTS = ("forward", "setup_context", "backward")
@@ -54,6 +65,8 @@ _PARTS = ("forward", "setup_context", "backward")
 
 class _Once(torch.autograd.Function):  # type: ignore[misc]
     """Gives the first `count` tensors back as results of all of them, which have no gradients."""
+
+    generate_vmap_rule = True
 
     @staticmethod
     def forward(operation: str, count: int, *tensors: Any) -> Any:

@@ -44,6 +44,9 @@ def launch(operation: str, has: Has, matrices: Sequence[Any], vectors: Sequence[
     places = x.element_size() * columns * (rows if is_flat(operation, has) else 1)
     for tensor in matrices:
         if not tensor.is_contiguous():
+            whole = [m.contiguous() for m in matrices] if torch._C._are_functorch_transforms_active() else ()
+            if whole and all(m.is_contiguous() for m in whole):  # how a batch lies nobody sees who is called in it
+                return launch(operation, has, whole, vectors, scalars)
             return _launch_strided(operation, has, matrices, vectors, scalars)
         places |= _place(tensor)
     for vector in vectors:
