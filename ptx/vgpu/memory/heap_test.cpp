@@ -21,8 +21,10 @@ TEST(Heap, gives_out_last_what_was_taken_back) {
   // Until nothing else is left.
   const std::uint64_t large = heap->allocate(Heap::bytes - 64);
   EXPECT_NE(large, 0u);
-  EXPECT_EQ(heap->allocate(48), first);
-  EXPECT_EQ(heap->allocate(32), 0u);
+  EXPECT_EQ(heap->allocate(48), 0u);
+  EXPECT_EQ(heap->allocate(32), large + Heap::bytes - 64);
+  EXPECT_EQ(heap->allocate(32), first);
+  EXPECT_EQ(heap->allocate(1), 0u);
   ASSERT_TRUE(heap->free(large));
   EXPECT_NE(heap->allocate(Heap::bytes / 2), 0u);
 }

@@ -110,6 +110,8 @@ bool Detector::in_order_of_warp(const Judge& judge, const Access& before, const 
   const WarpState& warp = *judge.warp;
   if (before.clock < warp.together) return true;
   if ((now.lanes & ~warp.returned_to) == 0 && warp.returned.reaches(before.clock, before.lanes)) return true;
+  // One lane has released, and the other acquired: a lock that lanes have in turn.
+  if (reaches(judge, before, &Knowledge::happened)) return true;
   const bool shared = (before.lanes & now.lanes) != 0;
   // What a converged warp has loaded, it has: CUTLASS's stmatrix stores where its ldmatrix has loaded.
   const bool by_all = before.is_store && (before.by_all || now.by_all);

@@ -89,6 +89,23 @@ TEST(Races, OfLanes) {
   EXPECT_EQ(rules(told("")), "R-wr");
 }
 
+// Lanes of one warp have a lock in turn: the others go round until it is theirs.
+TEST(Races, ALockOfLanes) {
+  const auto lock = [](std::string_view take, std::string_view acquire, std::string_view release, std::string_view give) {
+    return rules(cat("@%p0 st.shared.u32 [%r1], 0;\n@%p0 st.shared.u32 [%r1+4], 0;\nbar.sync 0;\nTAKE:\n", take,
+                     " %r6, [%r1], 0, 1;\nsetp.ne.u32 %p2, %r6, 0;\n@%p2 bra NOT;\n", acquire,
+                     "\nld.shared.u32 %r7, [%r1+4];\nadd.u32 %r7, %r7, 1;\nst.shared.u32 [%r1+4], %r7;\n", release, '\n', give,
+                     " %r8, [%r1], 0;\nNOT:\n@%p2 bra TAKE;\n"));
+  };
+  const std::string_view cas = "atom.shared.cas.b32", exchange = "atom.shared.exch.b32", fence = "fence.acq_rel.cta;";
+  EXPECT_EQ(lock(cas, fence, fence, exchange), "");
+  EXPECT_EQ(lock(cas, "membar.cta;", "membar.cta;", exchange), "");
+  EXPECT_EQ(lock("atom.acquire.cta.shared.cas.b32", "", "", "atom.release.cta.shared.exch.b32"), "");
+  for (const std::string& wrong : {lock(cas, "", "", exchange), lock(cas, fence, "", exchange), lock(cas, "", fence, exchange),
+                                   lock("atom.acquire.cta.shared.cas.b32", "", "", exchange)})
+    EXPECT_NE(wrong.find("W-01"), std::string::npos) << wrong;
+}
+
 // ---- through memory
 
 TEST(Races, ReleaseAndAcquire) {
