@@ -51,12 +51,15 @@ def in_both_forms(operation: str, cls: Any) -> Callable[..., Any]:
 def _apart(inputs: Sequence[Any]) -> list[Any]:
     """Dynamo takes no tensor twice, as of `geglu(x, x)`."""
     found: list[Any] = []
+    tensors: list[Any] = []
     for x in inputs:
-        is_met = False
-        for other in found:
-            if isinstance(x, torch.Tensor) and x is other:
-                is_met = True
-        found.append(x.view_as(x) if is_met else x)
+        if isinstance(x, torch.Tensor):
+            for other in tensors:
+                if x is other:
+                    x = x.view_as(x)
+                    break
+            tensors.append(x)
+        found.append(x)
     return found
 
 
