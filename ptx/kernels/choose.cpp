@@ -48,7 +48,7 @@ Recipe like(const Problem& p, int vector) {
 
 /// Elements of a row that a thread may keep, so that no register is spilled.
 int most_kept(const Problem& p, int threads) {
-  if (p.operation == Operation::rms_norm_backward || p.operation == Operation::layer_norm_backward) {
+  if (is_norm_backward(p.operation)) {
     // x, dy, and f32 sums, beside what the arithmetic needs; of layer norm ptxas keeps x and dy as f32
     const bool is_layer = p.operation == Operation::layer_norm_backward;
     const int words = (is_layer || p.dtype == Type::f32 ? 2 : 1) + (p.weight ? 1 : 0) + (p.bias ? 1 : 0);
@@ -130,8 +130,7 @@ Recipes of_rows(const Problem& p, int vector) {
       add_variants(p, r, all);
     }
   }
-  const bool is_backward = p.operation == Operation::rms_norm_backward || p.operation == Operation::layer_norm_backward;
-  if (!all.empty() || !is_backward || p.architecture < 90) return all;
+  if (!all.empty() || !is_norm_backward(p.operation) || p.architecture < 90) return all;
   for (const int threads : {256, 512}) {  // no thread keeps its part of a row so long
     Recipe r = like(p, vector);
     r.threads = threads, r.cluster = 8, r.anew = true;

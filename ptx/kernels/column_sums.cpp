@@ -2,16 +2,16 @@
 // for the gradients of weight and bias in one launch, rounded once.
 //
 //     warp 0   row 0 | l0 … l7 |  row 1 | l8 … l15 |  row 2 | …  row 3 | …      8 lanes have 8 * `vector` columns of a row
-//     warp 1   row 4 | …                                                        a block goes over all rows, and adds up at the
-//     end
+//     warp 1   row 4 | …
 //
+// A block goes over all rows, and adds up what its warps have at the end.
 // A sum has the same order of additions in every launch.
 #include "ptx/kernels/row.hpp"
 
 namespace ptx::kernels {
 namespace {
 
-constexpr int lanes_of_row = 8, rows_of_warp = 4, rows_at_once = 4;
+constexpr int rows_at_once = 4;
 
 using F32 = Reg<Type::f32>;
 using Pointer = Reg<Type::b64>;
@@ -60,7 +60,7 @@ Values ColumnSums::load(const Pointer& at, const Predicate& guard) {
 }
 
 Values ColumnSums::sums_of(const Pointer& matrix, const U32& from, const U32& columns) {
-  const int step = r.threads / lanes_of_row;
+  const int step = r.threads / column_lanes;
   Values sums;
   for (int i = 0; i < r.vector; ++i) sums.push_back(k.scalar<Type::f32>(0.0));
   const auto pitch = k.let(inst.mul.wide.u32, columns, step * 4);
@@ -79,7 +79,7 @@ Values ColumnSums::sums_of(const Pointer& matrix, const U32& from, const U32& co
              k << inst.add.u32(row, row, rows_at_once * step);
            });
   for (const F32& sum : sums)  // the rows of a warp: lanes 8 and 16 apart
-    for (int lanes = lanes_of_row; lanes < 32; lanes *= 2) {
+    for (int lanes = column_lanes; lanes < 32; lanes *= 2) {
       const auto word = k.scalar<Type::b32>(), other = k.scalar<Type::b32>();
       k << inst.mov.b32(word, sum) << inst.shfl.sync.bfly.b32(other, word, lanes, 31, -1);
       const auto value = k.scalar<Type::f32>();
@@ -89,18 +89,18 @@ Values ColumnSums::sums_of(const Pointer& matrix, const U32& from, const U32& co
 }
 
 Values ColumnSums::across_warps(const Values& values, const U32& tid) {
-  const int warps = r.threads / 32, columns = lanes_of_row * r.vector;
+  const int warps = r.threads / 32, columns = column_lanes * r.vector;
   const auto partial = k.smem.alloc<Type::f32>({warps, columns});
   const auto base = k.smem.base(partial);
   const auto lane = tid & 31;
   const auto of_warp = base + (tid >> 5) * (columns * 4);
   const auto mine = of_warp + lane * (r.vector * 4);
-  k.if_(lane < lanes_of_row, [&] {
+  k.if_(lane < column_lanes, [&] {
     for (int i = 0; i < r.vector; ++i) k << inst.st.shared.f32(addr(mine, i * 4), values[static_cast<std::size_t>(i)]);
   });
   k.bar.sync(0);
   Values all;
-  const auto all_of = base + (tid & (lanes_of_row - 1)) * (r.vector * 4);
+  const auto all_of = base + (tid & (column_lanes - 1)) * (r.vector * 4);
   for (int i = 0; i < r.vector; ++i) {
     const auto sum = k.scalar<Type::f32>(0.0);
     for (int warp = 0; warp < warps; ++warp)
@@ -133,14 +133,14 @@ Kernel ColumnSums::write() && {
   // Lanes behind the last column add up the last ones once more, and store nothing.
   const auto column = k.scalar<Type::u32>();
   const auto block = k.from_<Type::u32>(special.ctaid.x());
-  k << inst.mad.lo.u32(column, block, lanes_of_row, tid & (lanes_of_row - 1));
+  k << inst.mad.lo.u32(column, block, column_lanes, tid & (column_lanes - 1));
   k << inst.mul.lo.u32(column, column, r.vector);
   const auto exists = column < columns;
   k << inst.min.u32(column, column, columns - r.vector);
   k << inst.mad.wide.u32(matrix, column, 4, matrix) << inst.mad.wide.u32(result, column, bytes_of(r.dtype), result);
   const auto first_row = tid >> 3;
   const Values sums = across_warps(sums_of(matrix, first_row, columns), tid);
-  store(result, sums, exists & (tid < lanes_of_row));
+  store(result, sums, exists & (tid < column_lanes));
   k << inst.ret();
   return std::move(k);
 }

@@ -52,8 +52,6 @@ bool is_float(Type type) { return type == Type::f32 || type == Type::f16 || type
 
 bool is_power_of_two(int n) { return n > 0 && std::has_single_bit(static_cast<unsigned>(n)); }
 
-bool is_norm_backward(Operation o) { return o == Operation::rms_norm_backward || o == Operation::layer_norm_backward; }
-
 /// Whether rows can be copied ahead: whole ones, in pieces of 16 bytes, that nobody else has a part of.
 bool goes_ahead(const Recipe& r) {
   constexpr std::uint32_t most_shared = 227 * 1024;

@@ -31,6 +31,7 @@ enum class Operation : std::uint8_t {
 };
 inline constexpr std::uint8_t operations = 15;
 
+constexpr bool is_norm_backward(Operation o) { return o == Operation::rms_norm_backward || o == Operation::layer_norm_backward; }
 /// Those that go element by element.
 constexpr bool is_elementwise(Operation o) { return o >= Operation::swiglu && o <= Operation::rescale; }
 
@@ -139,6 +140,8 @@ BoundaryOf boundary(const Recipe& recipe);
 std::uint64_t partial_rows(const Recipe& recipe, std::uint64_t rows, int processors = 132);
 /// Blocks of a launch; `partial` is P.
 Expected<LaunchDims> grid(const Recipe& recipe, std::uint64_t rows, std::uint64_t columns, std::uint64_t partial = 0);
+/// Lanes of a warp that have columns of one row in `column_sums`, `vector` each: a block has so many.
+inline constexpr int column_lanes = 8;
 /// Bytes of shared memory, where rows are copied ahead: the ring, its barriers, and what a reduction leaves for its warps, twice.
 std::uint32_t ring_bytes(const Recipe& recipe);
 /// Bytes of shared memory that a launch has to ask for: 0 up to 48 KiB, which every block may have.

@@ -39,7 +39,7 @@ KernelSpec spec_of(const Recipe& recipe) {
   const bool stays = std::any_of(tensors.outputs.begin(), tensors.outputs.end(),
                                  [](const TensorOf& output) { return output.shape[0] == tile::Dim("P"); });
   if (recipe.operation == Operation::column_sums)
-    spec.grid = Extent(ceil_div(dim("N"), 8 * recipe.vector), recipe.weight && recipe.bias ? 2 : 1);
+    spec.grid = Extent(ceil_div(dim("N"), column_lanes * recipe.vector), recipe.weight && recipe.bias ? 2 : 1);
   else if (stays)
     spec.grid = dim("P") / recipe.rows * recipe.cluster;
   else if (!is_elementwise(recipe))

@@ -7,25 +7,34 @@ not as it was bound for (a gradient whose elements lie apart, a second derivativ
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 Step = tuple[Any, Any]  # a plan, and its scalars as it takes them
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+
+def plainly(tensors: Sequence[Any], in_one_piece: bool) -> bool | None:
+    """Of plain tensors, 16 bytes aligned, whether one of them needs a gradient; None where they are others, or inside torch.func,
+    or lie in pieces."""
+    needs_gradient, places = False, 0
+    try:
+        for x in tensors:
+            if type(x) not in PLAIN or (in_one_piece and not x.is_contiguous()):
+                return None
+            if x.requires_grad:
+                needs_gradient = True
+            places |= x.data_ptr()
+    except RuntimeError:  # inside torch.func
+        return None
+    return None if places & 15 else needs_gradient
 
 
 def is_as_bound(*gradients: Any) -> bool:
     """Whether the launches that are known take them. No gradient of them is asked for."""
-    if torch.is_grad_enabled():
-        return False
-    places = 0
-    for x in gradients:
-        if type(x) not in _PLAIN or not x.is_contiguous():
-            return False
-        places |= x.data_ptr()
-    return not places & 15
+    return not torch.is_grad_enabled() and plainly(gradients, True) is not None
 
 
 class Call:
@@ -130,4 +139,4 @@ class ReducedLoss(torch.autograd.Function):  # type: ignore[misc]
         return None, plan(logits, target, gradient.view(1), factor, scalars=packed)[1], None
 
 
-__all__ = ["Call", "Norm", "ReducedLoss", "Rows", "Step", "is_as_bound"]
+__all__ = ["PLAIN", "Call", "Norm", "ReducedLoss", "Rows", "Step", "is_as_bound", "plainly"]

@@ -11,10 +11,9 @@ import torch
 from .. import _ptx
 from . import _checks
 from ._differentiated import in_both_forms, once
-from ._known import Call, Norm, Rows, Step
+from ._known import PLAIN, Call, Norm, Rows, Step
 from ._library import Has
 from ._torch_launch import (
-    _PLAIN,
     Scalars,
     _again,
     _column_sums,
@@ -173,7 +172,7 @@ def softmax(operation: str, x: Any) -> Any:
             if x.requires_grad:
                 if (result := _again(key, (x,), _call_of_softmax)) is not None:
                     return result
-            elif type(x) in _PLAIN and x.is_contiguous():
+            elif type(x) in PLAIN and x.is_contiguous():
                 try:
                     if not x.data_ptr() & 15:
                         return known[0](x, scalars=known[1])

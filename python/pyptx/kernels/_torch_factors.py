@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ._torch_launch import _PLAIN, _is_compiling, _place, plainly
+from ._known import PLAIN, plainly
+from ._torch_launch import _is_compiling, _place
 
 _FARTHEST = 1 << 39  # bytes from a row to the next, or a matrix; a descriptor takes less than 2^40
 _MOST_READY = 4096  # of a program whose sizes never end
@@ -58,7 +59,7 @@ def _as_usual(x: Any) -> Any:
         usual.append(stride)
         stride *= size
     usual.reverse()
-    return x if type(x) not in _PLAIN or not x.numel() or list(x.stride()) == usual else x.as_strided(x.shape, usual)
+    return x if type(x) not in PLAIN or not x.numel() or list(x.stride()) == usual else x.as_strided(x.shape, usual)
 
 
 def _counted(x: Any, several: bool) -> tuple[int, ...]:
@@ -86,7 +87,7 @@ def _distances(x: Any) -> tuple[int, ...]:
     """`Factor.apart` of a matrix, or of several, if TMA reads it where it lies: elements of a row side by side, all else
     multiples of 16 bytes. Else nothing."""
     (*outer, rows, columns), (*between, stride, inner), size = x.shape, x.stride(), x.element_size()
-    if type(x) not in _PLAIN or not x.numel() or (inner != 1 and columns > 1) or _place(x) & 15:
+    if type(x) not in PLAIN or not x.numel() or (inner != 1 and columns > 1) or _place(x) & 15:
         return ()
     if rows == 1:  # how far the next would be nobody says
         stride = -(-columns * size // 16) * 16 // size

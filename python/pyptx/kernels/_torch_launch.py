@@ -19,7 +19,7 @@ from ..torch_support.dynamo import call_number_under_dynamo
 from ..torch_support.operators import register_operators
 from ..torch_support.refusals import raise_to_dynamo
 from . import _tuned
-from ._known import Call, Step
+from ._known import PLAIN, Call, Step, plainly
 from ._library import Has, alignment_of, chosen, is_flat, kernel_of, sizes_of
 
 register_operators()
@@ -27,7 +27,6 @@ register_operators()
 _is_compiling = torch.compiler.is_dynamo_compiling
 _DTYPES = {torch.float32: "float32", torch.float16: "float16", torch.bfloat16: "bfloat16"}
 _MANY_ROWS = 1 << 14  # of what Dynamo traces
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
 _plans: dict[Any, Any] = {}
 
 Scalars = tuple[tuple[str, Any], ...]
@@ -67,22 +66,6 @@ _calls: dict[Any, Call] = {}  # of those, what torch differentiates
 _met: set[Any] = set()  # keys of one call, of arrays that are no matrices
 _MOST_READY = 4096  # of a program whose sizes never end
 _tuned.plans.extend([_plans, _ready, _calls])
-
-
-def plainly(tensors: Sequence[Any], in_one_piece: bool) -> bool | None:
-    """Of plain tensors, 16 bytes aligned, whether one of them needs a gradient; None where they are others, or inside torch.func,
-    or lie in pieces."""
-    needs_gradient, places = False, 0
-    try:
-        for x in tensors:
-            if type(x) not in _PLAIN or (in_one_piece and not x.is_contiguous()):
-                return None
-            if x.requires_grad:
-                needs_gradient = True
-            places |= x.data_ptr()
-    except RuntimeError:  # inside torch.func
-        return None
-    return None if places & 15 else needs_gradient
 
 
 def _again(key: Any, tensors: Sequence[Any], call_of: Callable[[Any, Any], Call] | None = None) -> Any:
@@ -169,7 +152,7 @@ def _bound(kernel: Any, scalars: Scalars, rows: int) -> tuple[Any, Any]:
 
 def _place(tensor: Any) -> int:
     """Its address, as far as there is one: what torch makes up while it traces has none."""
-    if type(tensor) not in _PLAIN:
+    if type(tensor) not in PLAIN:
         return 0
     try:
         return int(tensor.data_ptr())

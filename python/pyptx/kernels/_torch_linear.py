@@ -14,10 +14,11 @@ from ..errors import PtxError
 from ..torch_support import state
 from ..torch_support.refusals import raise_to_dynamo
 from ._differentiated import in_both_forms, once
+from ._known import PLAIN
 from ._linear import require_linear, rows_of_chunk
 from ._loss import Loss, loss_of
 from ._products import shape_of
-from ._torch_launch import _PLAIN, _is_compiling, _needs_gradient, _place, launch
+from ._torch_launch import _is_compiling, _needs_gradient, _place, launch
 from ._torch_loss import _CLASSES, cross_entropy, is_reduced_at_once, losses_of, reduced, scale_of
 from ._torch_matmul import _HALVES, Epilogue, _product, matmul
 
@@ -154,7 +155,7 @@ class _Total:
     def forward(loss: Loss, chunk: int, wanted: Wanted, mean: bool, x: Any, weight: Any, bias: Any, target: Any) -> Any:
         # Of f16, gradients that were divided before they are summed would fall below its least number.
         late = x.dtype == torch.float16
-        if not late and type(x) in _PLAIN and is_reduced_at_once(target):
+        if not late and type(x) in PLAIN and is_reduced_at_once(target):
             reduction = "mean" if mean else "sum"
             scale = scale_of(loss, target, reduction)
             losses, *found = _gradients(loss, chunk, wanted, x, weight, bias, target, scale, x.dtype)

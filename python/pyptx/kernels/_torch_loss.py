@@ -10,10 +10,10 @@ import torch
 
 from . import _checks
 from ._differentiated import in_both_forms, once
-from ._known import Call, ReducedLoss, Step
+from ._known import PLAIN, Call, ReducedLoss, Step
 from ._loss import Loss, loss_of
 from ._mean import MOST_ROWS, counted, reduced_losses
-from ._torch_launch import _PLAIN, Scalars, _again, _is_compiling, _keep, _needs_gradient, _ready, _rows, _step, launch
+from ._torch_launch import Scalars, _again, _is_compiling, _keep, _needs_gradient, _ready, _rows, _step, launch
 
 _CLASSES = (torch.int64, torch.int32)
 
@@ -67,7 +67,7 @@ def _reduction_of(shape: Any, dtype: Any, loss: Loss, reduction: str, has_factor
 
 def is_reduced_at_once(target: Any) -> bool:
     """Whether a sum or a mean of so many losses is one launch."""
-    return not _is_compiling() and type(target) in _PLAIN and 0 < target.numel() <= MOST_ROWS
+    return not _is_compiling() and type(target) in PLAIN and 0 < target.numel() <= MOST_ROWS
 
 
 def scale_of(loss: Loss, target: Any, reduction: str) -> tuple[Any, Any]:
@@ -85,14 +85,14 @@ def _counting_of(shape: Any, dtype: Any, ignore_index: int, is_mean: bool) -> St
 
 def reduced(losses: Any, target: Any, loss: Loss, reduction: str) -> Any:
     """The sum of losses that need no gradient, or their mean over the rows that count; of few rows in one launch."""
-    if is_reduced_at_once(target) and type(losses) in _PLAIN and losses.shape == target.shape:
+    if is_reduced_at_once(target) and type(losses) in PLAIN and losses.shape == target.shape:
         plan, packed = _reduction_of(target.shape, target.dtype, loss, reduction)
         return plan(losses, target.contiguous(), scalars=packed).view(())
     return losses.sum() if reduction == "sum" else losses.sum() / (target != loss.ignore_index).sum()
 
 
 def _differentiable_loss(loss: Loss, logits: Any, target: Any, shape: Any, reduction: str) -> Any:
-    plain = not _is_compiling() and type(logits) in _PLAIN and not torch._C._are_functorch_transforms_active()
+    plain = not _is_compiling() and type(logits) in PLAIN and not torch._C._are_functorch_transforms_active()
     if reduction != "none" and plain and 0 < target.numel() <= MOST_ROWS:
         return _differentiated_reduction(loss, reduction, logits, target.contiguous())[0].view(())
     losses = _differentiated_cross_entropy(loss, logits, target)

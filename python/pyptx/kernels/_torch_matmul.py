@@ -18,7 +18,7 @@ from ..torch_support.dynamo import call_number_under_dynamo
 from ..torch_support.refusals import raise_to_dynamo
 from . import _checks, _tuned
 from ._differentiated import in_both_forms
-from ._known import Call, is_as_bound
+from ._known import PLAIN, Call, is_as_bound
 from ._products import (
     Shape,
     chosen_product,
@@ -32,7 +32,7 @@ from ._products import (
 )  # fmt: skip
 from ._torch import gated as gated_halves
 from ._torch_factors import Factor, Ready, again, aligned, factor_of, keep
-from ._torch_launch import _PLAIN, _is_compiling, _needs_gradient, _place
+from ._torch_launch import _is_compiling, _needs_gradient, _place
 
 _HALVES = {torch.float16: "float16", torch.bfloat16: "bfloat16"}
 _OUTPUTS = {**_HALVES, torch.float32: "float32"}
@@ -259,7 +259,7 @@ class _Matmul:
 
     @staticmethod
     def forward(shape: Shape, a: Any, b: Any, bias: Any, residual: Any, out_dtype: Any, alpha: float) -> Any:
-        if type(a) in _PLAIN and not _is_compiling() and not torch.is_grad_enabled():
+        if type(a) in PLAIN and not _is_compiling() and not torch.is_grad_enabled():
             return matmul(a, b, bias, None, residual, out_dtype, False, alpha)  # perhaps a call like an earlier one
         return _product(shape, a, b, Epilogue(bias, None, residual, out_dtype, alpha=alpha))
 
