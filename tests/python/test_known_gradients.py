@@ -235,3 +235,40 @@ def test_gradients_inside_of_vmap_and_jacobians(name: str) -> None:
     if name != "matmul":  # which has second derivatives
         with pytest.raises(Exception, match="a gradient of a gradient"):
             torch.func.jacrev(torch.func.grad(total(own)))(x[0])
+
+
+@pytest.mark.parametrize("layout", ["rows in groups", "rows apart", "expanded"])
+@pytest.mark.parametrize("name", NAMES)
+def test_arrays_with_gaps_inside_of_torch_func(name: str, layout: str) -> None:
+    wide = torch.randn(3, 6, 48, generator=torch.Generator().manual_seed(1))
+    apart = {
+        "rows in groups": wide[:, :-1, :40],
+        "rows apart": wide[..., :40],
+        "expanded": wide[:1].expand(3, -1, -1),
+    }[layout]
+    columns = apart.shape[-1]
+    w, b = leaf(columns, seed=2).detach(), leaf(columns, seed=3).detach()
+    target = torch.randint(0, columns, apart.shape[:-1], generator=torch.Generator().manual_seed(5))
+
+    def of_losses(x: Any, **words: Any) -> Any:
+        return functional.cross_entropy(x.flatten(0, -2), target.flatten(), **words)
+
+    own, peer = {
+        "rms_norm": (lambda x: kernels.rms_norm(x, w), lambda x: functional.rms_norm(x, (columns,), w, 1e-6)),
+        "rms_norm alone": (kernels.rms_norm, lambda x: functional.rms_norm(x, (columns,), None, 1e-6)),
+        "rms_norm residual": (lambda x: kernels.rms_norm(x, w, residual=x)[0], lambda x: functional.rms_norm(x + x, (columns,), w, 1e-6)),
+        "layer_norm": (lambda x: kernels.layer_norm(x, w, b), lambda x: functional.layer_norm(x, (columns,), w, b)),
+        "layer_norm weight": (lambda x: kernels.layer_norm(x, w), lambda x: functional.layer_norm(x, (columns,), w)),
+        "softmax": (kernels.softmax, lambda x: torch.softmax(x, -1)),
+        "log_softmax": (kernels.log_softmax, lambda x: torch.log_softmax(x, -1)),
+        "swiglu": (lambda x: kernels.swiglu(x, x), lambda x: functional.silu(x) * x),
+        "geglu": (kernels.geglu, lambda x: functional.gelu(x[..., : columns // 2], approximate="tanh") * x[..., columns // 2 :]),
+        "mean": (lambda x: kernels.cross_entropy(x, target), of_losses),
+        "sum": (lambda x: kernels.cross_entropy(x, target, reduction="sum", label_smoothing=0.1),
+                lambda x: of_losses(x, reduction="sum", label_smoothing=0.1)),
+        "none": (lambda x: kernels.cross_entropy(x, target, reduction="none"),
+                 lambda x: of_losses(x, reduction="none").view(target.shape)),
+    }[name]  # fmt: skip
+    found, value = torch.func.grad_and_value(lambda x: torch.sin(own(x)).sum())(apart)
+    wanted, expected = torch.func.grad_and_value(lambda x: torch.sin(peer(x)).sum())(apart)
+    torch.testing.assert_close((found, value), (wanted, expected), rtol=1e-4, atol=2e-5)

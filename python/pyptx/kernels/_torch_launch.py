@@ -43,7 +43,7 @@ def launch(operation: str, has: Has, matrices: Sequence[Any], vectors: Sequence[
     places = x.element_size() * columns * (rows if is_flat(operation, has) else 1)
     for tensor in matrices:
         if not tensor.is_contiguous():
-            whole = [m.contiguous() for m in matrices] if torch._C._are_functorch_transforms_active() else ()
+            whole = [_in_one_piece(m, has) for m in matrices] if torch._C._are_functorch_transforms_active() else ()
             if whole and all(m.is_contiguous() for m in whole):  # how a batch lies nobody sees who is called in it
                 return launch(operation, has, whole, vectors, scalars)
             return _launch_strided(operation, has, matrices, vectors, scalars)
@@ -58,6 +58,11 @@ def launch(operation: str, has: Has, matrices: Sequence[Any], vectors: Sequence[
         kernel = chosen(operation, _dtype(operation, x), rows, columns, alignment_of(places), has)
         known = _plans[key] = (*_bound(kernel, scalars, rows), kernel)
     return known[0](*matrices, *vectors, scalars=known[1])
+
+
+def _in_one_piece(matrix: Any, has: Has) -> Any:
+    """[M, N] of rows in groups, too; a packed one, [M, 2, N], as it is."""
+    return matrix.contiguous() if matrix.dim() == 2 or "packed" in has else matrix.reshape(-1, matrix.shape[-1]).contiguous()
 
 
 # Plans of calls like earlier ones, by operation, shape, type and scalars: of plain tensors in one piece each, 16 bytes aligned.
