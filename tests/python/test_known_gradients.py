@@ -256,7 +256,8 @@ def test_arrays_with_gaps_inside_of_torch_func(name: str, layout: str) -> None:
     own, peer = {
         "rms_norm": (lambda x: kernels.rms_norm(x, w), lambda x: functional.rms_norm(x, (columns,), w, 1e-6)),
         "rms_norm alone": (kernels.rms_norm, lambda x: functional.rms_norm(x, (columns,), None, 1e-6)),
-        "rms_norm residual": (lambda x: kernels.rms_norm(x, w, residual=x)[0], lambda x: functional.rms_norm(x + x, (columns,), w, 1e-6)),
+        "rms_norm residual": (lambda x: kernels.rms_norm(x, w, residual=x)[0],
+                              lambda x: functional.rms_norm(x + x, (columns,), w, 1e-6)),
         "layer_norm": (lambda x: kernels.layer_norm(x, w, b), lambda x: functional.layer_norm(x, (columns,), w, b)),
         "layer_norm weight": (lambda x: kernels.layer_norm(x, w), lambda x: functional.layer_norm(x, (columns,), w)),
         "softmax": (kernels.softmax, lambda x: torch.softmax(x, -1)),
