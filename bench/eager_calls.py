@@ -1,6 +1,6 @@
 """What eager calls of the kernel library cost at small shapes, beside the torch calls that they replace.
 
-python bench/eager_calls.py [--only WORD …] [--rounds N] [--json FILE]
+python bench/eager_calls.py [--nodes] [--only WORD …] [--rounds N] [--json FILE]
 
 Two times of each call, in microseconds: until it returns (the host's part; bursts of calls, the GPU idle when one begins), and
 until its result is there (call, then wait, again and again). The arms take turns, in the other order every second round; medians,
@@ -200,6 +200,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", default=[], help="calls whose names have one of these words (default: all)")
     parser.add_argument("--rounds", type=int, default=11, help="(default %(default)s)")
+    parser.add_argument("--nodes", action="store_true", help="make the autograd nodes in C++ first (kernels.build_nodes)")
     parser.add_argument("--json", type=Path, help="where to write the figures")
     options = parser.parse_args()
     try:
@@ -211,10 +212,15 @@ def main() -> int:
         print("eager_calls: there is no GPU; nothing measured")
         return 0
     from pyptx import kernels
+    from pyptx.torch_support import nodes
 
+    if options.nodes:
+        kernels.build_nodes()
     is_hopper = torch.cuda.get_device_capability() == (9, 0)
     calls = rows(torch, kernels) | (products(torch, kernels) | gradients(torch, kernels) if is_hopper else {})
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}; us of the library, of torch, and torch / library")
+    language = "Python" if nodes.module() is None else "C++"
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, autograd nodes in {language}; "
+          "us of the library, of torch, and torch / library")  # fmt: skip
     reports = {}
     for name, (own, peer) in calls.items():
         if options.only and not any(word in name for word in options.only):

@@ -85,6 +85,7 @@ NB_MODULE(_ptx, m) {
   python::bind_executor(m);
   python::bind_session(m);
   python::bind_text(m);
+  python::bind_node_launches(m);
   python::bind_kernels(m);
   bind_keyword_synonyms(m);
   python::speak_in_our_words(m);

@@ -17,6 +17,8 @@ USAGE = """\
       where a C++ project finds the library ptx: -Dptx_DIR=, and the folder of <ptx/...>
   pyptx kernels tuned [--export FILE | --import FILE]
       recipes that `pyptx.kernels.tune` found on this machine; as JSON, to and from a file
+  pyptx kernels nodes [--build]
+      where the autograd nodes in C++ are, for the torch that is installed; makes them, which takes a C++ compiler and some 20 s
 """
 
 
@@ -55,18 +57,40 @@ def _shows_colour(stream: TextIO | None) -> bool:
 
 
 def _kernels(words: list[str]) -> int:
-    if words in (["-h"], ["--help"], ["tuned", "-h"], ["tuned", "--help"]):
+    if words in ([*of, word] for of in ([], ["tuned"], ["nodes"]) for word in ("-h", "--help")):
         _say(USAGE[USAGE.index("  pyptx kernels") :].encode())
         return 0
-    return _tuned(words[1:] if words[:1] == ["tuned"] else ["?"])
+    if words[:1] == ["nodes"] and words[1:] in ([], ["--build"]):
+        return _nodes(build=len(words) == 2)
+    if words[:1] == ["tuned"] and (not words[1:] or (len(words) == 3 and words[1] in ("--export", "--import"))):
+        return _tuned(words[1:])
+    print(f"pyptx: usage:\n{USAGE[USAGE.index('  pyptx kernels') :]}", end="", file=sys.stderr)
+    return 2
+
+
+def _nodes(*, build: bool) -> int:
+    from .torch_support import nodes
+
+    try:
+        import torch
+
+        path = nodes.build() if build else nodes.path_of(torch)
+    except ImportError as why:
+        print(f"pyptx: error: there are nodes for torch alone: {why}", file=sys.stderr)
+        return 2
+    except (OSError, RuntimeError) as why:
+        print(f"pyptx: error: {why}", file=sys.stderr)
+        return 2
+    if path.exists():
+        _say(os.fsencode(f"{path}\n"))
+        return 0
+    print(f"pyptx: none for torch {torch.__version__}: nodes in Python are taken; --build makes {path}", file=sys.stderr)
+    return 1
 
 
 def _tuned(words: list[str]) -> int:
     from .kernels import tuned
 
-    if words and (len(words) != 2 or words[0] not in ("--export", "--import")):
-        print("pyptx: usage: pyptx kernels tuned [--export FILE | --import FILE]", file=sys.stderr)
-        return 2
     try:
         if not words:
             _say(f"{tuned()!r}\n".encode())

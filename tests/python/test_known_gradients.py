@@ -8,16 +8,24 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from pyptx import executor, kernels  # noqa: E402
-from pyptx.kernels import _known, _torch, _torch_launch, _torch_loss  # noqa: E402
+from pyptx.kernels import _known, _torch, _torch_launch, _torch_loss, _tuned  # noqa: E402
+from pyptx.torch_support import nodes  # noqa: E402
 
 functional = torch.nn.functional
 ROWS = {"matrix": (6, 96), "batch": (2, 3, 96), "odd": (5, 33)}
 
 
-@pytest.fixture(autouse=True)
-def checked() -> Iterator[None]:
+@pytest.fixture(autouse=True, params=["nodes in Python", "nodes in C++"])
+def checked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    if request.param == "nodes in C++":
+        nodes.build()
+        assert nodes.module() is not None
+    else:
+        monkeypatch.setattr(nodes, "module", lambda: None)
+    _tuned.forget_plans()
     with executor.checking() as findings:
         yield
+    _tuned.forget_plans()
     assert not findings
 
 
@@ -93,7 +101,59 @@ def test_later_calls_launch_what_is_known(name: str, monkeypatch: pytest.MonkeyP
     for module, name in ((_torch, "launch"), (_torch_loss, "launch"), (_torch_launch, "launch"), (_torch_launch, "chosen")):
         monkeypatch.setattr(module, name, refuse)
     result = own()
+    expected = "Known" if nodes.module() is None else "CppFunction"
+    assert expected in repr(result[0].grad_fn if isinstance(result, tuple) else _behind_views(result.grad_fn))
     torch.autograd.grad(result, leaves, torch.ones_like(result))
+
+
+def _behind_views(node: Any) -> Any:
+    """What a sum of two results has behind it comes first of its factors."""
+    while any(word in repr(node) for word in ("Add", "Mul")):
+        node = node.next_functions[0][0]
+    return node
+
+
+PRODUCTS = {
+    "nt": ((6, 32), (24, 32), True), "nn": ((6, 32), (32, 24), False), "3d": ((2, 3, 32), (24, 32), True),
+    "batched": ((2, 8, 32), (2, 24, 32), True), "apart": ((6, 32), (24, 32), True), "vector": ((1, 32), (24, 32), True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("beside", [(), ("bias",), ("residual",), ("bias", "residual")])
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products_have_the_gradients_of_the_first(name: str, beside: tuple[str, ...]) -> None:
+    of_a, of_b, across = PRODUCTS[name]
+    a, b = leaf(*of_a, dtype=torch.bfloat16), leaf(*of_b, dtype=torch.bfloat16, seed=1)
+    wide = leaf(6, 64, dtype=torch.bfloat16, seed=4)
+    columns = of_b[-2] if across else of_b[-1]
+    more = {
+        "bias": leaf(columns, dtype=torch.bfloat16, seed=2),
+        "residual": leaf(*of_a[:-1], columns, dtype=torch.bfloat16, seed=3),
+    }
+    words = {word: more[word] for word in beside}
+
+    def factors() -> tuple[Any, Any]:
+        return wide[:, 16:48] if name == "apart" else a, b.mT if across else b
+
+    def peer() -> Any:
+        left, right = factors()
+        return sum((each.float() for each in words.values()), left.float() @ right.float()).bfloat16()
+
+    leaves = [wide if name == "apart" else a, b, *words.values()]
+    dy = torch.randn(peer().shape, generator=torch.Generator().manual_seed(9)).bfloat16()
+    wanted = torch.autograd.grad(peer(), leaves, dy)
+    for turn in range(5):
+        y = kernels.matmul(*factors(), **words)
+        found = torch.autograd.grad(y, leaves, dy)
+        torch.testing.assert_close(y, peer(), rtol=2e-2, atol=2e-1)
+        for each, one in zip(found, wanted, strict=True):
+            torch.testing.assert_close(each, one, rtol=2e-2, atol=2e-1)
+        if turn > 2 and name != "apart" and nodes.module() is not None:
+            assert "CppFunction" in repr(y.grad_fn)
+        for alone in leaves[1:]:  # a frozen input, or one gradient of several
+            frozen = kernels.matmul(factors()[0].detach(), factors()[1], **words)
+            (of_one,) = torch.autograd.grad(frozen, alone, dy)
+            assert torch.equal(of_one, found[next(i for i, each in enumerate(leaves) if each is alone)])
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -26,8 +26,9 @@ from ._loss import loss_of
 from ._tune import explain, tune, tuned
 
 __all__ = [
-    "cross_entropy", "cross_entropy_and_gradient", "explain", "gated_matmul", "geglu", "grouped_matmul", "layer_norm",
-    "linear_cross_entropy", "log_softmax", "matmul", "rms_norm", "scaled_matmul", "softmax", "swiglu", "tune", "tuned",
+    "build_nodes", "cross_entropy", "cross_entropy_and_gradient", "explain", "gated_matmul", "geglu", "grouped_matmul",
+    "layer_norm", "linear_cross_entropy", "log_softmax", "matmul", "rms_norm", "scaled_matmul", "softmax", "swiglu", "tune",
+    "tuned",
 ]  # fmt: skip
 
 
@@ -37,6 +38,21 @@ def __dir__() -> list[str]:
 
 def _is_torch(x: Any) -> bool:
     return hasattr(x, "requires_grad")  # not by its class: Dynamo traces this
+
+
+def build_nodes() -> None:
+    """Makes the autograd nodes of these functions in C++, for the torch of this process: calls that torch differentiates cost the
+    host less then, small ones by a fifth to a quarter. They do the same as the nodes in Python that are taken otherwise.
+
+    Takes some 20 seconds, once: they are kept in the disk cache, where later processes of the same torch and Python find them,
+    and `pyptx kernels nodes` says whether they are there. RuntimeError where nothing compiles C++, or the compiler fails: what it
+    says.
+    """
+    from ..torch_support import nodes
+    from ._tuned import forget_plans
+
+    nodes.build()
+    forget_plans()  # calls that are known have nodes in Python
 
 
 # No default is a float: Dynamo takes a float of a signature for one that changes, and where torch's cache is cold compiles what

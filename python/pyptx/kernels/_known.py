@@ -1,19 +1,78 @@
-"""Gradients of torch calls like earlier ones: autograd functions whose forward and backward are launches that are known.
+"""Gradients of torch calls like earlier ones: autograd nodes whose forward and backward are launches that are known.
 
 A call of the library that torch differentiates costs the host more than the GPU at small shapes. What decides its kernels is
-looked up once, by `_torch`; what stands here is run by each call, and no more than it needs. Whatever a backward meets that is
-not as it was bound for (a gradient whose elements lie apart, a second derivative that is asked for) goes the ordinary way.
+looked up once, by `_torch`; what stands here is run by each call, and no more than it needs: by nodes in C++ where these were
+made (`pyptx.torch_support.nodes`), else by an autograd function. Whatever a backward meets that is not as it was bound for (a
+gradient whose elements lie apart, a second derivative that is asked for) goes the ordinary way.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
-Step = tuple[Any, Any]  # a plan, and its scalars as it takes them
+from ..torch_support import nodes
+
 PLAIN = (torch.Tensor, torch.nn.Parameter)
+EVERY = (1 << 63) - 1  # of a program's results
+
+Bound = tuple[Any, Any]  # a plan, and its scalars as it takes them
+Way = tuple[tuple[int, ...], tuple[int, ...]] | None  # shape and strides by which a kernel takes a tensor; None: as it is
+
+
+class Step(NamedTuple):
+    """A launch of values by their numbers; its outputs are the next values. Without a plan, sums of a tensor's rows."""
+
+    plan: Any
+    scalars: Any
+    values: tuple[int, ...]
+    ways: tuple[Way, ...] | None = None
+    outputs: int = 1
+    shape: tuple[int, ...] | None = None
+    """Of the first output, where it is not the kernel's own."""
+    serves: int = EVERY
+    """Results that need it, by their bits."""
+
+
+class Program(NamedTuple):
+    """What a forward or a backward comes down to. The first values are those that it is given: a forward the tensors, a backward
+    what is saved and the gradients."""
+
+    inputs: int
+    steps: tuple[Step, ...]
+    results: tuple[int | None, ...]
+    """Values; of a backward the gradients of all tensors, None where there is none."""
+    saved: tuple[int, ...] = ()
+
+    def run(self, values: list[Any], wanted: int = EVERY) -> None:
+        """Adds to the values."""
+        for plan, scalars, places, ways, outputs, shape, serves in self.steps:
+            if not serves & wanted:
+                values.extend([None] * outputs)
+                continue
+            if plan is None:
+                rows = values[places[0]]
+                values.append((rows.flatten(0, -2) if rows.dim() > 2 else rows).sum(0))
+                continue
+            if ways is None:
+                found = plan(*[values[i] for i in places], scalars=scalars)
+            else:
+                taken = [values[i] if way is None else values[i].as_strided(*way) for i, way in zip(places, ways)]  # noqa: B905
+                found = plan(*taken, scalars=scalars)
+            if outputs == 1:
+                values.append(found if shape is None else found.view(shape))
+            else:
+                values.extend(found if shape is None else (found[0].view(shape), *found[1:]))
+
+
+class Saved(NamedTuple):
+    """A context, as an ordinary backward looks at it."""
+
+    saved_tensors: tuple[Any, ...]
+    needs_input_grad: tuple[bool, ...]
 
 
 def plainly(tensors: Sequence[Any], in_one_piece: bool) -> bool | None:
@@ -32,111 +91,73 @@ def plainly(tensors: Sequence[Any], in_one_piece: bool) -> bool | None:
     return None if places & 15 else needs_gradient
 
 
-def is_as_bound(*gradients: Any) -> bool:
+def is_as_bound(gradients: Sequence[Any]) -> bool:
     """Whether the launches that are known take them. No gradient of them is asked for."""
     return not torch.is_grad_enabled() and plainly(gradients, True) is not None
 
 
 class Call:
-    """What one kind of call launches. `backward_steps` binds what the backward does, when it is first asked for; `otherwise` is
-    the ordinary backward, of the context."""
+    """One kind of call. `bind` gives the backward's program, asked for until it gives one; `otherwise` is the ordinary backward:
+    of a context and gradients, the gradients of the tensors."""
 
-    __slots__ = ("_bind", "_steps", "forward", "function", "otherwise", "words")
+    __slots__ = ("_program", "again", "bind", "forward", "otherwise")
 
-    def __init__(
-        self, function: Any, forward: Any, bind: Callable[[], tuple[Step, ...]], otherwise: Callable[..., Any], words: Any = ()
-    ) -> None:
-        self.function, self.forward, self.otherwise, self.words = function, forward, otherwise, words
-        self._bind = bind
-        self._steps: tuple[Step, ...] = ()
+    def __init__(self, forward: Program, bind: Callable[[], Program | None], otherwise: Callable[..., tuple[Any, ...]]) -> None:
+        self.forward, self.bind, self.otherwise = forward, bind, otherwise
+        self._program: Program | None = None
+        made = nodes.module()
+        # What it is made of knows nothing of this object, which Python would not see that it holds.
+        ordinary = functools.partial(_ordinarily, otherwise)
+        self.again = _not_known if made is None else functools.partial(made.apply, made.make(forward, bind, ordinary))
+        """With tensors, what the call gives; None where it is not like earlier ones, or there are no nodes in C++."""
 
-    def backward_steps(self) -> tuple[Step, ...]:
-        if not self._steps:
-            self._steps = self._bind()
-        return self._steps
+    def backward(self) -> Program | None:
+        if self._program is None:
+            self._program = self.bind()
+        return self._program
 
     def __call__(self, *tensors: Any) -> Any:
-        # What torch's own `apply` does before it, for torch.func and for `setup_context`, is not needed here.
-        return super(torch.autograd.Function, self.function).apply(self, *tensors)  # type: ignore[misc]
+        """Of tensors that are as they were, one of which needs a gradient."""
+        return _apply(self, *tensors)
 
 
-class Norm(torch.autograd.Function):  # type: ignore[misc]
-    """`words`: whether there are a residual, a weight, a bias."""
+def _not_known(*tensors: Any) -> None:
+    """Where there are no nodes in C++."""
 
+
+def _ordinarily(
+    otherwise: Callable[..., tuple[Any, ...]], saved: tuple[Any, ...], gradients: tuple[Any, ...], needed: tuple[bool, ...]
+) -> tuple[Any, ...]:
+    return otherwise(Saved(saved, needed), *gradients)
+
+
+class Known(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(ctx: Any, call: Call, *tensors: Any) -> Any:
         ctx.call = call
-        plan, packed = call.forward
-        result = plan(*tensors, scalars=packed)
-        has_residual, has_weight, _ = call.words
-        x = result[1] if has_residual else tensors[0]
-        if has_weight:
-            ctx.save_for_backward(x, tensors[1 + has_residual])
-        else:
-            ctx.save_for_backward(x)
-        return tuple(result) if has_residual else result
+        program = call.forward
+        values = list(tensors)
+        program.run(values)
+        ctx.save_for_backward(*[values[i] for i in program.saved])
+        results = [values[i] for i in program.results]  # type: ignore[index]
+        return results[0] if len(results) == 1 else tuple(results)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        call = ctx.call
-        if not is_as_bound(*gradients):
-            return call.otherwise(ctx, *gradients)
-        has_residual, has_weight, has_bias = call.words
+        call, (_, *needed) = ctx.call, ctx.needs_input_grad
         saved = ctx.saved_tensors
-        (plan, packed), *sums = call.backward_steps()
-        result = plan(gradients[0], saved[0], *gradients[1:], *saved[1:], scalars=packed)
-        if not sums:
-            return (None, result, result) if has_residual else (None, result)
-        dx, *partial = result
-        plan, packed = sums[0]
-        found = plan(*partial, scalars=packed)
-        vectors = found if has_weight and has_bias else (found,)
-        return (None, dx, dx, *vectors) if has_residual else (None, dx, *vectors)
+        program = call.backward() if is_as_bound(gradients) else None
+        if program is None:
+            return (None, *call.otherwise(Saved(saved, tuple(needed)), *gradients))
+        wanted = 0
+        for bit, is_needed in enumerate(needed):
+            wanted |= is_needed << bit
+        values = [*saved, *gradients]
+        program.run(values, wanted)
+        return (None, *[None if i is None else values[i] for i in program.results])
 
 
-class Rows(torch.autograd.Function):  # type: ignore[misc]
-    """One launch forward, one backward. `words`: whether that is of the result, not of what it was made of."""
+# What torch's own `apply` does before it, for torch.func and for `setup_context`, is not needed here.
+_apply = super(torch.autograd.Function, Known).apply
 
-    @staticmethod
-    def forward(ctx: Any, call: Call, *tensors: Any) -> Any:
-        ctx.call = call
-        plan, packed = call.forward
-        result = plan(*tensors, scalars=packed)
-        ctx.save_for_backward(*((result,) if call.words else tensors))
-        return result
-
-    @staticmethod
-    def backward(ctx: Any, dy: Any) -> Any:
-        call = ctx.call
-        if not is_as_bound(dy):
-            return call.otherwise(ctx, dy)
-        ((plan, packed),) = call.backward_steps()
-        found = plan(dy, *ctx.saved_tensors, scalars=packed)
-        return (None, found) if call.words else (None, *found)
-
-
-class ReducedLoss(torch.autograd.Function):  # type: ignore[misc]
-    """The sum or the mean of cross-entropies, `words` the launch that makes it of the losses, and of the number that each loss
-    counts with. The backward reads the logits once more."""
-
-    @staticmethod
-    def forward(ctx: Any, call: Call, logits: Any, target: Any) -> Any:
-        ctx.call = call
-        plan, packed = call.forward
-        losses = plan(logits, target, scalars=packed)
-        plan, packed = call.words
-        total, factor = plan(losses, target, scalars=packed)
-        ctx.save_for_backward(logits, target, factor)
-        return total.squeeze_(0)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Any) -> Any:
-        call = ctx.call
-        if not is_as_bound(gradient):
-            return call.otherwise(ctx, gradient)
-        ((plan, packed),) = call.backward_steps()
-        logits, target, factor = ctx.saved_tensors
-        return None, plan(logits, target, gradient.view(1), factor, scalars=packed)[1], None
-
-
-__all__ = ["PLAIN", "Call", "Norm", "ReducedLoss", "Rows", "Step", "is_as_bound", "plainly"]
+__all__ = ["EVERY", "PLAIN", "Bound", "Call", "Program", "Step", "Way", "is_as_bound", "plainly"]

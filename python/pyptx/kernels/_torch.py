@@ -11,11 +11,13 @@ import torch
 from .. import _ptx
 from . import _checks
 from ._differentiated import in_both_forms, once
-from ._known import PLAIN, Call, Norm, Rows, Step
+from ._known import PLAIN, Call, Program, Step
 from ._library import Has
 from ._torch_launch import (
     Scalars,
     _again,
+    _bound_like,
+    _bound_sums,
     _column_sums,
     _is_compiling,
     _keep,
@@ -23,8 +25,6 @@ from ._torch_launch import (
     _ready,
     _row_by_row,
     _rows,
-    _step,
-    _step_of_sums,
     launch,
 )
 from ._torch_loss import cross_entropy, cross_entropy_and_gradient
@@ -142,9 +142,27 @@ def _call_of_norm(key: Any, known: Any) -> Call:
     vectors = has[there["residual"] :]
     scalars: Scalars = (("eps", eps), ("offset", offset)) if operation == "rms_norm" and there["weight"] else (("eps", eps),)
 
-    def bind() -> tuple[Step, ...]:
-        step, partial = _step(f"{operation}_backward", has, shape, dtype, scalars)
-        return (step, _step_of_sums(vectors, dtype, partial, shape[-1])) if vectors else (step,)
+    inputs, outputs = 1 + len(has), 1 + there["residual"]
+    forward = Program(
+        inputs,
+        (Step(known[0], known[1], tuple(range(inputs)), None, outputs),),
+        tuple(range(inputs, inputs + outputs)),
+        # What was normalised, and the weight.
+        (inputs + 1 if there["residual"] else 0, *([1 + there["residual"]] if there["weight"] else [])),
+    )
+
+    def bind() -> Program:
+        saved = len(forward.saved)
+        first = saved + outputs  # of the values that the steps make: dx, partial sums, the vectors' gradients
+        bound, partial = _bound_like(f"{operation}_backward", has, shape, dtype, scalars)
+        taken = (saved, 0, *([saved + 1] if there["residual"] else []), *([1] if there["weight"] else []))
+        steps = [Step(*bound, taken, None, 1 + len(vectors))]
+        if vectors:
+            of_vectors = sum(2 << (i + there["residual"]) for i in range(len(vectors)))
+            sums = _bound_sums(vectors, dtype, partial, shape[-1])
+            steps.append(Step(*sums, tuple(range(first + 1, first + 1 + len(vectors))), None, len(vectors), serves=of_vectors))
+        behind = range(first + 1 + len(vectors), first + 1 + 2 * len(vectors))
+        return Program(first, tuple(steps), (first, *([first] if there["residual"] else []), *behind))
 
     @once("norm")
     def otherwise(ctx: Any, *gradients: Any) -> Any:
@@ -153,9 +171,9 @@ def _call_of_norm(key: Any, known: Any) -> Call:
         dx, *found = norm_backward(operation, of_results, matrix, weight[0] if weight else None, there["bias"], eps, offset)
         dx = dx.view(shape)
         of_vectors = [each for each, word in zip(found, ("weight", "bias"), strict=True) if there[word]]
-        return (None, dx, *([dx] if there["residual"] else []), *of_vectors)
+        return (dx, *([dx] if there["residual"] else []), *of_vectors)
 
-    return Call(Norm, known[:2], bind, otherwise, (there["residual"], there["weight"], there["bias"]))
+    return Call(forward, bind, otherwise)
 
 
 # -- softmax
@@ -215,9 +233,17 @@ def _call_of_softmax(key: Any, known: Any) -> Call:
     @once("softmax")
     def otherwise(ctx: Any, dy: Any) -> Any:
         matrices = [each.reshape(-1, shape[-1]) for each in (_row_by_row(dy), *ctx.saved_tensors)]
-        return None, launch(f"{operation}_backward", (), matrices, ()).view(shape)
+        return (launch(f"{operation}_backward", (), matrices, ()).view(shape),)
 
-    return Call(Rows, known[:2], lambda: (_step(f"{operation}_backward", (), shape, dtype)[0],), otherwise, True)
+    forward = Program(1, (Step(known[0], known[1], (0,)),), (1,), (1,))
+    return Call(forward, lambda: _of_rows(operation, shape, dtype, 1), otherwise)
+
+
+def _of_rows(operation: str, shape: Any, dtype: Any, saved: int) -> Program:
+    """One launch, of the result's gradient and what is saved, which has as many gradients."""
+    bound, _ = _bound_like(f"{operation}_backward", (), shape, dtype)
+    step = Step(*bound, (saved, *range(saved)), None, saved)
+    return Program(saved + 1, (step,), tuple(range(saved + 1, 2 * saved + 1)))
 
 
 # -- gated products
@@ -293,9 +319,10 @@ def _call_of_gated(key: Any, known: Any) -> Call:
     def otherwise(ctx: Any, dy: Any) -> Any:
         matrices = [each.reshape(-1, shape[-1]) for each in (_row_by_row(dy), *ctx.saved_tensors)]
         dgate, dup = launch(f"{operation}_backward", (), matrices, ())
-        return None, dgate.view(shape), dup.view(shape)
+        return dgate.view(shape), dup.view(shape)
 
-    return Call(Rows, known[:2], lambda: (_step(f"{operation}_backward", (), shape, dtype)[0],), otherwise, False)
+    forward = Program(2, (Step(known[0], known[1], (0, 1)),), (2,), (0, 1))
+    return Call(forward, lambda: _of_rows(operation, shape, dtype, 2), otherwise)
 
 
 __all__ = ["cross_entropy", "cross_entropy_and_gradient", "gated", "norm", "softmax"]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ._known import PLAIN, plainly
+from ._known import PLAIN, Way, plainly
 from ._torch_launch import _is_compiling, _place
 
 _FARTHEST = 1 << 39  # bytes from a row to the next, or a matrix; a descriptor takes less than 2^40
@@ -110,7 +110,6 @@ def aligned(x: Any) -> Any:
     return x.clone() if _place(x) & 15 else x
 
 
-Way = tuple[tuple[int, ...], tuple[int, ...]] | None  # shape and strides by which a kernel takes a tensor; None: as it is
 Ready = dict[Any, tuple[Any, Any, tuple[Way, ...], "tuple[int, ...] | None"]]
 
 

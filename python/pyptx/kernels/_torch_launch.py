@@ -19,7 +19,7 @@ from ..torch_support.dynamo import call_number_under_dynamo
 from ..torch_support.operators import register_operators
 from ..torch_support.refusals import raise_to_dynamo
 from . import _tuned
-from ._known import PLAIN, Call, Step, plainly
+from ._known import PLAIN, Bound, Call, plainly
 from ._library import Has, alignment_of, chosen, is_flat, kernel_of, sizes_of
 
 register_operators()
@@ -77,16 +77,18 @@ def _again(key: Any, tensors: Sequence[Any], call_of: Callable[[Any, Any], Call]
     """A call like an earlier one; None where it is not. `call_of` makes what a call is that torch differentiates, of the key and
     what is known of the call without."""
     try:
-        known = _ready.get(key)
+        call = _calls.get(key)
     except TypeError:  # sizes that torch.export leaves open: the checks behind this say so
         return None
+    if call is not None and (results := call.again(*tensors)) is not None:
+        return results
+    known = _ready.get(key)
     if known is None or (needs_gradient := plainly(tensors, True)) is None:
         return None
     if not needs_gradient or not torch.is_grad_enabled():
         return known[0](*tensors, scalars=known[1])
     if call_of is None or torch._C._are_functorch_transforms_active():
         return None
-    call = _calls.get(key)
     if call is None:
         call = _calls[key] = call_of(key, known)
     return call(*tensors)
@@ -113,7 +115,7 @@ def _keep(key: Any, x: Any, operation: str, has: Has, scalars: Scalars = ()) -> 
         _ready[key] = kernel._bind({**dict(scalars), "M": rows})
 
 
-def _step(operation: str, has: Has, shape: Any, dtype: Any, scalars: Scalars = ()) -> tuple[Step, int]:
+def _bound_like(operation: str, has: Has, shape: Any, dtype: Any, scalars: Scalars = ()) -> tuple[Bound, int]:
     """A launch of arrays of this shape as they are, in one piece each and 16 bytes aligned; and the rows of the partial sums that
     it leaves."""
     columns = shape[-1]
@@ -135,12 +137,12 @@ def _column_sums(partial: Sequence[Any], has: Has, dtype: Any) -> Sequence[Any]:
         number, _ = _number_under_dynamo("column_sums", has, str(dtype), slice(columns))
         found = call_number_under_dynamo(number, [*partial], ())
     else:
-        plan, packed = _step_of_sums(has, dtype, rows, columns)
+        plan, packed = _bound_sums(has, dtype, rows, columns)
         found = plan(*partial, scalars=packed)
     return found if isinstance(found, (tuple, list)) else (found,)
 
 
-def _step_of_sums(has: Has, dtype: Any, rows: int, columns: int) -> Step:
+def _bound_sums(has: Has, dtype: Any, rows: int, columns: int) -> Bound:
     key = ("column_sums", has, dtype, rows, columns)
     known = _plans.get(key)
     if known is None:

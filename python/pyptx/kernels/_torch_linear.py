@@ -25,27 +25,31 @@ from ._torch_matmul import _HALVES, Epilogue, _product, matmul
 Wanted = tuple[bool, bool, bool]  # the gradients of x, weight, bias
 
 
-_met: set[Any] = set()  # keys of calls without gradients whose logits are one chunk
+_met: set[Any] = set()  # keys of calls whose logits are one chunk, and with gradients few
+_FEW = 1 << 24  # bytes of logits that are kept for the backward: to make their gradient beforehand takes the host longer
 
 
 def linear_cross_entropy(
     x: Any, weight: Any, bias: Any, target: Any, numbers: tuple[Any, Any, Any], reduction: str, chunk: int | None
 ) -> Any:
     key: Any = None
-    if not _is_compiling() and not _needs_gradient(x, weight, bias):
+    differentiated = _needs_gradient(x, weight, bias)
+    if not _is_compiling() and not (differentiated and torch._C._are_functorch_transforms_active()):
         key = (x.shape, weight.shape, None if bias is None else bias.shape, target.shape, x.dtype, weight.dtype, target.dtype,
-               str(numbers), reduction, chunk)  # fmt: skip
+               str(numbers), reduction, chunk, differentiated)  # fmt: skip
         if key in _met:  # two calls that may be like earlier ones
             return cross_entropy(_logits(x, weight, bias), target, *numbers, reduction)
     loss = loss_of("linear_cross_entropy", *numbers)
     require_linear(x, weight, bias, target, reduction, x.dtype in _HALVES, target.dtype in _CLASSES)
     matrix, classes = x.reshape(-1, x.shape[-1]), target.reshape(-1)
     rows = _constant_chunk(slice(weight.shape[0]), chunk) if _is_compiling() else rows_of_chunk(weight.shape[0], chunk)
-    if not _needs_gradient(x, weight, bias):
-        if key is not None and matrix.shape[0] <= rows and (bias is None or bias.dtype == x.dtype):
-            if len(_met) > 4096:  # of a program whose sizes never end
-                _met.clear()
-            _met.add(key)
+    # Of f16, gradients that were divided before they are summed would fall below its least number.
+    few = not differentiated or (0 < 2 * matrix.shape[0] * weight.shape[0] <= _FEW and x.dtype != torch.float16)
+    if key is not None and few and matrix.shape[0] <= rows and (bias is None or bias.dtype == x.dtype):
+        if len(_met) > 4096:  # of a program whose sizes never end
+            _met.clear()
+        _met.add(key)
+    if not differentiated:
         losses = _losses(loss, rows, matrix, weight, bias, classes)
         return losses.view(target.shape) if reduction == "none" else reduced(losses, classes, loss, reduction)
     wanted = (x.requires_grad, weight.requires_grad, bias is not None and bias.requires_grad)

@@ -10,10 +10,10 @@ import torch
 
 from . import _checks
 from ._differentiated import in_both_forms, once
-from ._known import PLAIN, Call, ReducedLoss, Step
+from ._known import PLAIN, Bound, Call, Program, Step
 from ._loss import Loss, loss_of
 from ._mean import MOST_ROWS, counted, reduced_losses
-from ._torch_launch import Scalars, _again, _is_compiling, _keep, _needs_gradient, _ready, _rows, _step, launch
+from ._torch_launch import Scalars, _again, _bound_like, _is_compiling, _keep, _needs_gradient, _ready, _rows, launch
 
 _CLASSES = (torch.int64, torch.int32)
 
@@ -26,8 +26,8 @@ def cross_entropy(logits: Any, target: Any, ignore_index: Any, smoothing: Any, z
             known = _ready.get(key)
         except TypeError:  # what is no number is told below
             known = None
-        if known is not None and logits.requires_grad and torch.is_grad_enabled():
-            if known[2] is not None and (total := _again(key, (logits, target), _call_of_loss)) is not None:
+        if known is not None and known[2] is not None and logits.requires_grad and torch.is_grad_enabled():
+            if (total := _again(key, (logits, target), _call_of_loss)) is not None:
                 return total
         elif known is not None and (losses := _again(key, (logits, target))) is not None:
             return losses if known[2] is None else known[2](losses, target, scalars=known[3]).squeeze_(0)
@@ -59,7 +59,7 @@ def _keep_loss(key: Any, logits: Any, loss: Loss, target: Any, reduction: str) -
         del _ready[key]
 
 
-def _reduction_of(shape: Any, dtype: Any, loss: Loss, reduction: str, has_factor: bool = False) -> Step:
+def _reduction_of(shape: Any, dtype: Any, loss: Loss, reduction: str, has_factor: bool = False) -> Bound:
     kernel = reduced_losses(len(shape), dtype == torch.int32, reduction == "mean", has_factor)
     plan, packed = kernel._bind({"M": math.prod(shape), "ignore_index": loss.ignore_index})
     return plan, packed
@@ -77,7 +77,7 @@ def scale_of(loss: Loss, target: Any, reduction: str) -> tuple[Any, Any]:
 
 
 @functools.cache
-def _counting_of(shape: Any, dtype: Any, ignore_index: int, is_mean: bool) -> Step:
+def _counting_of(shape: Any, dtype: Any, ignore_index: int, is_mean: bool) -> Bound:
     kernel = counted(len(shape), dtype == torch.int32, is_mean)
     plan, packed = kernel._bind({"M": math.prod(shape), "ignore_index": ignore_index})
     return plan, packed
@@ -130,18 +130,25 @@ def _call_of_loss(key: Any, known: Any) -> Call:
     shape, dtype, of_target, classes, *numbers, reduction = key
     loss = loss_of("cross_entropy", *numbers)
 
-    def bind() -> tuple[Step, ...]:
+    # logits 0, target 1 → losses 2 → total 3, what each loss counts with 4
+    reduction_of = _reduction_of(of_target, classes, loss, reduction, has_factor=True)
+    steps = (Step(known[0], known[1], (0, 1)), Step(*reduction_of, (2, 1), None, 2, ()))
+    forward = Program(2, steps, (3,), (0, 1, 4))
+
+    def bind() -> Program:
         words = loss.words(True, False, classes == torch.int32, given=True)
-        return (_step("cross_entropy", words, shape, dtype, _scalars_of(loss))[0],)
+        bound, _ = _bound_like("cross_entropy", words, shape, dtype, _scalars_of(loss))
+        # logits 0, target 1, factor 2, the total's gradient 3 → losses 4, the logits' gradient 5
+        return Program(4, (Step(*bound, (0, 1, 3, 2), (None, None, ((1,), (1,)), None), 2),), (5, None))
 
     @once("cross_entropy")
     def otherwise(ctx: Any, gradient: Any) -> Any:
         logits, target, factor = ctx.saved_tensors
         scale = (gradient * factor).expand(target.numel()).contiguous()
         _, of_logits = losses_of(loss, logits.view(-1, shape[-1]), target.view(-1), scale)
-        return None, of_logits.view(shape), None
+        return of_logits.view(shape), None
 
-    return Call(ReducedLoss, known[:2], bind, otherwise, _reduction_of(of_target, classes, loss, reduction, has_factor=True))
+    return Call(forward, bind, otherwise)
 
 
 def losses_of(loss: Loss, logits: Any, target: Any, scale: Any = None, in_place: bool = False) -> Any:

@@ -6,6 +6,7 @@ M, so that a graph serves all of a range.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from ..torch_support.dynamo import call_number_under_dynamo
 from ..torch_support.refusals import raise_to_dynamo
 from . import _checks, _tuned
 from ._differentiated import in_both_forms
-from ._known import PLAIN, Call, is_as_bound
+from ._known import PLAIN, Call, Program, Step, Way
 from ._products import (
     Shape,
     chosen_product,
@@ -271,75 +272,112 @@ class _Matmul:
 
     @staticmethod
     def backward(ctx: Any, dy: Any) -> Any:
+        needed = (*ctx.needs_input_grad[1:3], ctx.has_bias and ctx.needs_input_grad[3], ctx.needs_input_grad[4])
         a, b = ctx.saved_tensors
-        shape, half = ctx.shape, dy.to(a.dtype)
-        da = db = dbias = None
-        if ctx.needs_input_grad[1]:
-            da = matmul(half, b.mT, None, None, None, None, False, ctx.alpha)
-        if ctx.needs_input_grad[2]:
-            left, right = (a, half) if shape.batched else (a.flatten(0, -2), half.flatten(0, -2))
-            db = matmul(left.mT, right, None, None, None, None, False, ctx.alpha)
-        if ctx.has_bias and ctx.needs_input_grad[3]:
-            dbias = dy.flatten(0, -2).sum(0).to(a.dtype)
-        of_residual = dy.to(ctx.residual_dtype) if ctx.residual_dtype is not None and ctx.needs_input_grad[4] else None
-        return None, da, db, dbias, of_residual, None, None
+        return None, *_gradients(a, b, dy, needed, ctx.shape.batched, ctx.alpha, ctx.residual_dtype), None, None
+
+
+def _gradients(
+    a: Any, b: Any, dy: Any, needed: Sequence[bool], batched: bool, alpha: float, of_residual: Any
+) -> tuple[Any, Any, Any, Any]:
+    """Those of a, b, bias and residual that are needed."""
+    half = dy.to(a.dtype)
+    da = db = dbias = dresidual = None
+    if needed[0]:
+        da = matmul(half, b.mT, None, None, None, None, False, alpha)
+    if needed[1]:
+        left, right = (a, half) if batched else (a.flatten(0, -2), half.flatten(0, -2))
+        db = matmul(left.mT, right, None, None, None, None, False, alpha)
+    if needed[2]:
+        dbias = dy.flatten(0, -2).sum(0).to(a.dtype)
+    if of_residual is not None and needed[3]:
+        dresidual = dy.to(of_residual)
+    return da, db, dbias, dresidual
 
 
 _differentiated_matmul = in_both_forms("matmul", _Matmul)
 
 
-class _Known(torch.autograd.Function):  # type: ignore[misc]
-    """The same of a call like an earlier one. `words` of the call: the key of its product, those of the gradients' products, once
-    they are known, whether there is a bias, and the type of the residual."""
-
-    @staticmethod
-    def forward(ctx: Any, call: Call, *tensors: Any) -> Any:
-        ctx.call = call
-        ctx.save_for_backward(*tensors[:2])
-        plan, packed, ways, shape = call.forward
-        result = plan(*[x if way is None else x.as_strided(*way) for x, way in zip(tensors, ways)], scalars=packed)  # noqa: B905
-        return result if shape is None else result.view(shape)
-
-    @staticmethod
-    def backward(ctx: Any, dy: Any) -> Any:
-        a, b = ctx.saved_tensors
-        has_bias, of_residual, alpha, batched, keys = ctx.call.words
-        half = dy if dy.dtype == a.dtype else dy.to(a.dtype)
-        needed, known = ctx.needs_input_grad, is_as_bound(half)
-        da = db = None
-        if needed[1]:
-            da = _product_again(keys if known else None, "a", half, b.mT, alpha)
-        if needed[2]:
-            left, right = (a, half) if batched or a.dim() == 2 else (a.flatten(0, -2), half.flatten(0, -2))
-            db = _product_again(keys if known else None, "b", left.mT, right, alpha)
-        more = []
-        if has_bias:
-            more.append(dy.flatten(0, -2).sum(0).to(a.dtype) if needed[3] else None)
-        if of_residual is not None:
-            more.append(dy.to(of_residual) if needed[-1] else None)
-        return None, da, db, *more
-
-
-def _product_again(keys: dict[str, Any] | None, name: str, a: Any, b: Any, alpha: float) -> Any:
-    """The product that is the gradient of factor `name`; what it is of has the same shapes and strides each time."""
-    if keys is None:
-        return matmul(a, b, None, None, None, None, False, alpha)
-    key = keys.get(name)
-    if key is None:
-        key = keys[name] = (a.shape, b.shape, a.stride(), b.stride(), a.dtype, b.dtype, None, None, False, alpha)
-    result = again(_ready, key, (a, b))
-    return matmul(a, b, None, None, None, None, False, alpha) if result is None else result
-
-
 def _differentiated_again(key: Any, tensors: Sequence[Any]) -> Any:
-    call = _calls.get(key)
+    needed = (key, tensors[0].requires_grad, tensors[1].requires_grad)
+    call = _calls.get(needed)
     if call is None:
-        has_bias = len(key) > 10 and key[10]
-        of_residual = tensors[-1].dtype if len(tensors) > (3 if has_bias else 2) else None
-        batched = tensors[1].dim() > 2
-        words: tuple[Any, ...] = (has_bias, of_residual, key[9], batched, {})
-        call = _calls[key] = Call(_Known, _ready[key], tuple, tuple, words)
-    return call(*tensors)
+        has_bias = len(key) > 10 and not key[10]
+        bias = tensors[2] if has_bias else None
+        call = _calls[needed] = _call_of(key, needed[1:], bias, tensors[-1] if len(tensors) > 2 + has_bias else None)
+    return call(*tensors) if (results := call.again(*tensors)) is None else results
+
+
+def _call_of(key: Any, needed: Sequence[bool], bias: Any, residual: Any) -> Call:
+    """A product like an earlier one: the same of its gradients, once these have been made."""
+    plan, packed, ways, result = _ready[key]
+    shape, of_a, of_b, dtype, alpha = shape_of(*key[:2]), key[:3:2], key[1:4:2], key[4], key[9]
+    there = [True, True, bias is not None, residual is not None]
+    of_residual = None if residual is None else residual.dtype
+    taken = sum(there)
+    step = Step(plan, packed, tuple(range(taken)), ways if any(ways) else None, 1, result)
+    forward = Program(taken, (step,), (taken,), (0, 1))
+
+    def bind() -> Program | None:
+        # a 0, b 1, dy 2
+        own = (shape.result, _row_major(shape.result))
+        rows, of_rows = (of_a, own) if shape.batched else (_as_matrix(of_a), _as_matrix(own))
+        if key[7] not in (None, dtype) or of_residual not in (None, dtype) or rows is None or of_rows is None:
+            return None
+        steps: list[Step] = []
+        results: list[int | None] = []
+        for number, (left, right, values) in enumerate([(own, _across(of_b), (2, 1)), (_across(rows), of_rows, (0, 2))]):
+            results.append(3 + len(steps) if needed[number] else None)
+            if not needed[number]:
+                continue
+            known = _ready.get((left[0], right[0], left[1], right[1], dtype, dtype, None, None, False, alpha))
+            if known is None:
+                return None
+            ways = [
+                _way((of_a, of_b, own)[value], way or given)
+                for value, way, given in zip(values, known[2], (left, right), strict=True)
+            ]
+            steps.append(Step(*known[:2], values, tuple(ways), 1, known[3], 1 << number))
+        if bias is not None:
+            results.append(3 + len(steps))
+            steps.append(Step(None, (), (2,), serves=4))
+        if residual is not None:
+            results.append(2)
+        return Program(3, tuple(steps), tuple(results))
+
+    def otherwise(ctx: Any, dy: Any) -> Any:
+        (a, b), needs = ctx.saved_tensors, iter(ctx.needs_input_grad)
+        found = _gradients(a, b, dy, [is_there and next(needs) for is_there in there], shape.batched, alpha, of_residual)
+        return tuple([each for each, is_there in zip(found, there, strict=True) if is_there])
+
+    return Call(forward, bind, otherwise)
+
+
+Lies = tuple[Sequence[int], Sequence[int]]  # shape and strides
+
+
+def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    return tuple([math.prod(shape[i + 1 :]) for i in range(len(shape))])
+
+
+def _across(lies: Lies) -> Lies:
+    """`.mT`"""
+    shape, strides = [(*each[:-2], each[-1], each[-2]) for each in lies]
+    return torch.Size(shape), strides
+
+
+def _as_matrix(lies: Lies) -> Lies | None:
+    """`.flatten(0, -2)`, where that is a view."""
+    shape, strides = lies
+    if len(shape) == 2:
+        return lies
+    whole = (math.prod(shape[:-1]), shape[-1])
+    return (torch.Size(whole), _row_major(whole)) if tuple(strides) == _row_major(shape) else None
+
+
+def _way(own: Lies, wanted: Lies) -> Way:
+    as_it_is = all(tuple(x) == tuple(y) for x, y in zip(own, wanted, strict=True))
+    return None if as_it_is else (tuple(wanted[0]), tuple(wanted[1]))
 
 
 __all__ = ["matmul"]
