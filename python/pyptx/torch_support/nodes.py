@@ -60,8 +60,8 @@ def _load(path: Path) -> Any:
 
 
 def build() -> Path:
-    """Compiles the nodes for this torch, about 20 s, unless they are there, and has this process take them; where they are.
-    PtxError without a compiler, with what the compiler says, or where the disk cache is off; OSError where they cannot be kept."""
+    """Compiles the nodes for this torch, about 20 s, unless they are there, and has this process take them. Gives their place.
+    PtxError without a compiler, with what it says, or where the disk cache is off; OSError where they cannot be kept."""
     global _module, _is_known
     import torch
 
