@@ -129,6 +129,29 @@ def test_a_backward_that_torch_compiles() -> None:
             torch.testing.assert_close(found, one, rtol=1e-4, atol=2e-5)
 
 
+@pytest.mark.parametrize("reduction", ["sum", "mean"])
+def test_without_a_gradient_they_launch_alone(reduction: str) -> None:
+    logits, target = torch.randn(6, 96), torch.tensor([3, 1, -100, 95, 0, 7])
+    expected = functional.cross_entropy(logits, target, reduction=reduction)
+    for _ in range(4):
+        found = kernels.cross_entropy(logits, target, reduction=reduction)
+        assert found.shape == () and found.grad_fn is None
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+    (call,) = _torch_launch._calls.values()
+    assert torch.equal(call.again(logits, target), found)
+    with torch.inference_mode():
+        found = kernels.cross_entropy(logits, target, reduction=reduction)
+        assert found.is_inference()
+        torch.testing.assert_close(kernels.cross_entropy(logits.clone(), target, reduction=reduction), expected)
+    x = logits.clone().requires_grad_()
+    with torch.no_grad():
+        assert not kernels.cross_entropy(x, target, reduction=reduction).requires_grad
+    total = kernels.cross_entropy(x, target, reduction=reduction)
+    (found,) = torch.autograd.grad(total, x)
+    (wanted,) = torch.autograd.grad(functional.cross_entropy(x, target, reduction=reduction), x)
+    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5)
+
+
 def test_threads_go_backwards_at_once() -> None:
     x, w = leaf(8, 96), leaf(96, seed=1)
     known(x, w)

@@ -8,12 +8,13 @@ from typing import Any
 
 import torch
 
+from ..torch_support import nodes
 from . import _checks
 from ._differentiated import in_both_forms, once
-from ._known import PLAIN, Bound, Call, Program, Step
+from ._known import PLAIN, Bound, Call, Program, Step, plainly
 from ._loss import Loss, loss_of
 from ._mean import MOST_ROWS, counted, reduced_losses
-from ._torch_launch import Scalars, _again, _bound_like, _is_compiling, _keep, _needs_gradient, _ready, _rows, launch
+from ._torch_launch import Scalars, _again, _bound_like, _calls, _is_compiling, _keep, _needs_gradient, _ready, _rows, launch
 
 _CLASSES = (torch.int64, torch.int32)
 
@@ -26,11 +27,11 @@ def cross_entropy(logits: Any, target: Any, ignore_index: Any, smoothing: Any, z
             known = _ready.get(key)
         except TypeError:  # what is no number is told below
             known = None
-        if known is not None and known[2] is not None and logits.requires_grad and torch.is_grad_enabled():
-            if (total := _again(key, (logits, target), _call_of_loss)) is not None:
+        if known is not None and known[2] is not None:
+            if (total := _total_again(key, known, logits, target)) is not None:
                 return total
         elif known is not None and (losses := _again(key, (logits, target))) is not None:
-            return losses if known[2] is None else known[2](losses, target, scalars=known[3]).squeeze_(0)
+            return losses
     loss = loss_of("cross_entropy", ignore_index, smoothing, z_loss)
     _checks.require_classes(logits, target, reduction, target.dtype in _CLASSES)
     matrix, classes = _rows("cross_entropy", "logits", logits, logits.shape[-1]), target.reshape(-1)
@@ -43,6 +44,20 @@ def cross_entropy(logits: Any, target: Any, ignore_index: Any, smoothing: Any, z
     if key is not None:
         _keep_loss(key, logits, loss, target, reduction)
     return losses.view(target.shape) if reduction == "none" else reduced(losses, classes, loss, reduction)
+
+
+def _total_again(key: Any, known: Any, logits: Any, target: Any) -> Any:
+    """The sum or the mean of a call like an earlier one; None where it is not."""
+    if nodes.module() is not None and key not in _calls:
+        _calls[key] = _call_of_loss(key, known)  # nodes in C++ launch both without a gradient, too
+    if logits.requires_grad and torch.is_grad_enabled():
+        return _again(key, (logits, target), _call_of_loss)
+    if (call := _calls.get(key)) is not None and (total := call.again(logits, target)) is not None:
+        return total
+    if plainly((logits, target), True) is None:
+        return None
+    losses = known[0](logits, target, scalars=known[1])
+    return known[2](losses, target, scalars=known[3]).squeeze_(0)
 
 
 def _keep_loss(key: Any, logits: Any, loss: Loss, target: Any, reduction: str) -> None:

@@ -177,7 +177,10 @@ bool is_watched() {
 /// Elements in memory of the host or of a GPU, and nothing that happens when they are asked for: the dispatch keys are those of a
 /// fresh tensor.
 bool is_plain(const Tensor& tensor) {
-  const auto keys_of = [](c10::DeviceType device) { return at::empty({0}, at::TensorOptions(device)).key_set(); };
+  const auto keys_of = [](c10::DeviceType device) {
+    const c10::InferenceMode off(false);  // where keys are others
+    return at::empty({0}, at::TensorOptions(device)).key_set();
+  };
   const c10::Device device = tensor.device();
   if (device.is_cuda()) {
     static const c10::DispatchKeySet of_gpu = keys_of(c10::DeviceType::CUDA);
@@ -349,22 +352,31 @@ Known& known_of(const Tensor& holder) {
 /// A step did not run: the call is made once more, in Python.
 struct NotRun : std::exception {};
 
+variable_list run_forward(const Program& program, at::TensorList tensors, Values& values) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) values[i] = tensors[i];
+  if (!run(program, values, ~std::uint64_t{0})) throw NotRun();
+  variable_list results;
+  for (const std::int64_t value : program.results) results.push_back(values[static_cast<std::size_t>(value)]);
+  return results;
+}
+
+variable_list without_node(const Known& known, at::TensorList tensors) {
+  Values values;
+  return run_forward(known.forward(), tensors, values);
+}
+
 }  // namespace
 
 namespace pyptx {  // torch shows the name
 
 struct Node : torch::autograd::Function<Node> {
   static variable_list forward(AutogradContext* context, at::TensorList tensors, const Tensor& holder) {
-    const Program& program = known_of(holder).forward();
     Values values;
-    for (std::size_t i = 0; i < tensors.size(); ++i) values[i] = tensors[i];
-    if (!run(program, values, ~std::uint64_t{0})) throw NotRun();
+    variable_list results = run_forward(known_of(holder).forward(), tensors, values);
     variable_list saved;
-    for (const std::int64_t value : program.saved) saved.push_back(values[static_cast<std::size_t>(value)]);
+    for (const std::int64_t value : known_of(holder).forward().saved) saved.push_back(values[static_cast<std::size_t>(value)]);
     saved.push_back(holder);
     context->save_for_backward(std::move(saved));
-    variable_list results;
-    for (const std::int64_t value : program.results) results.push_back(values[static_cast<std::size_t>(value)]);
     return results;
   }
 
@@ -453,7 +465,8 @@ PyObject* make(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t coun
   });
 }
 
-/// The results of a call like an earlier one, with the node behind them; None where the launches that are known do not fit.
+/// The results of a call like an earlier one, with the node behind them where one of the tensors needs a gradient; None where the
+/// launches that are known do not fit.
 PyObject* apply(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
     const auto* const holder = count == 0 ? nullptr : static_cast<const Tensor*>(PyCapsule_GetPointer(arguments[0], holder_name));
@@ -463,7 +476,7 @@ PyObject* apply(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t cou
       PyErr_SetString(PyExc_TypeError, "a call has as many tensors as its program");
       return nullptr;
     }
-    if (!at::GradMode::is_enabled() || is_watched()) Py_RETURN_NONE;
+    if (is_watched()) Py_RETURN_NONE;
     c10::SmallVector<Tensor, 8> inputs;
     bool needs_gradient = false;
     for (std::size_t i = 0; i < tensors; ++i) {
@@ -473,19 +486,20 @@ PyObject* apply(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t cou
       if (!is_plain(inputs.back())) Py_RETURN_NONE;
       needs_gradient = needs_gradient || inputs.back().requires_grad();
     }
-    if (!needs_gradient) Py_RETURN_NONE;
+    const at::TensorList all(inputs.data(), inputs.size());
     variable_list results;
     try {
       const WithoutGil released;
-      results = pyptx::Node::apply(at::TensorList(inputs.data(), inputs.size()), *holder);
+      results =
+          needs_gradient && at::GradMode::is_enabled() ? pyptx::Node::apply(all, *holder) : without_node(known_of(*holder), all);
     } catch (const NotRun&) {
       Py_RETURN_NONE;
     }
     if (results.size() == 1) return THPVariable_Wrap(std::move(results[0]));
-    Owned all = must(PyTuple_New(static_cast<Py_ssize_t>(results.size())));
+    Owned tuple = must(PyTuple_New(static_cast<Py_ssize_t>(results.size())));
     for (std::size_t i = 0; i < results.size(); ++i)
-      PyTuple_SET_ITEM(all.get(), static_cast<Py_ssize_t>(i), must(THPVariable_Wrap(std::move(results[i]))).release());
-    return all.release();
+      PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), must(THPVariable_Wrap(std::move(results[i]))).release());
+    return tuple.release();
   });
 }
 
@@ -495,7 +509,8 @@ PyCFunction as_function(PyObject* (*function)(PyObject*, PyObject* const*, Py_ss
 
 PyMethodDef functions[] = {
     {"make", as_function(make), METH_FASTCALL, "make(program, bind, otherwise)\n--\n\nWhat `apply` applies."},
-    {"apply", as_function(apply), METH_FASTCALL, "apply(made, *tensors)\n--\n\nResults with a node behind them, or None."},
+    {"apply", as_function(apply), METH_FASTCALL,
+     "apply(made, *tensors)\n--\n\nResults, with a node behind them where that is needed, or None."},
     {}};
 
 PyModuleDef definition = {
