@@ -34,6 +34,7 @@ BACKEND = (
 HOLDS = (
     "pyptx/_ptx.pyi", "pyptx/inst.pyi", "pyptx/py.typed", "pyptx/lib/libptx.a", "pyptx/lib/cmake/ptx/ptxConfig.cmake",
     "pyptx/lib/cmake/ptx/ptxTargets.cmake", "pyptx/include/ptx/version.hpp", "pyptx/include/ptx/ptx.hpp",
+    "pyptx/torch_support/cpp/nodes.cpp", "pyptx/torch_support/cpp/table.hpp",
 )  # fmt: skip
 
 
