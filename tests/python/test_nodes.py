@@ -83,6 +83,33 @@ def test_what_is_saved_may_be_packed_and_made_anew() -> None:
     torch.testing.assert_close(found, 2 * expected_of(2 * x, w, dy)[0], rtol=1e-4, atol=2e-5)
 
 
+@pytest.mark.parametrize("language", ["C++", "Python"])
+def test_what_is_saved_may_come_back_in_one_piece(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a product took it with gaps between rows."""
+    if language == "Python":
+        monkeypatch.setattr(nodes, "module", lambda: None)
+    wide, b = torch.randn(6, 64).bfloat16(), torch.randn(24, 32).bfloat16().requires_grad_()
+    dy, packed = torch.randn(6, 24).bfloat16(), []
+    (expected,) = torch.autograd.grad(wide[:, 16:48] @ b.mT, b, dy)
+
+    def pack(tensor: Any) -> Any:
+        packed.append(tensor.dtype)
+        return tensor.clone(memory_format=torch.contiguous_format).detach()
+
+    for _ in range(5):
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+            y = kernels.matmul(wide[:, 16:48], b.mT)
+        (found,) = torch.autograd.grad(y, b, dy)
+        torch.testing.assert_close(found, expected, rtol=2e-2, atol=2e-1)
+    assert set(packed) == {torch.bfloat16}  # what the node is of is not a user's to pack
+
+
+def test_nodes_are_taken_behind_transforms() -> None:
+    x, w = leaf(4, 64), leaf(64, seed=1)
+    torch.func.grad(lambda x: kernels.rms_norm(x, w.detach()).sum())(x.detach())
+    known(x, w)
+
+
 def test_of_two_results_one_may_be_used() -> None:
     x, r, w = leaf(4, 64), leaf(4, 64, seed=2), leaf(64, seed=1)
     for _ in range(3):

@@ -46,6 +46,14 @@ class Program(NamedTuple):
     results: tuple[int | None, ...]
     """Values; of a backward the gradients of all tensors, None where there is none."""
     saved: tuple[int, ...] = ()
+    lies: tuple[Way, ...] = ()
+    """Of the first inputs that steps take by another shape and other strides, their own: hooks may have saved them otherwise."""
+
+    def lie_as_bound(self, values: Sequence[Any]) -> bool:
+        for x, own in zip(values, self.lies):  # noqa: B905, SIM110 - by each backward
+            if own is not None and (x.shape != own[0] or x.stride() != own[1]):
+                return False
+        return True
 
     def run(self, values: list[Any], wanted: int = EVERY) -> None:
         """Adds to the values."""
@@ -147,7 +155,7 @@ class Known(torch.autograd.Function):  # type: ignore[misc]
         call, (_, *needed) = ctx.call, ctx.needs_input_grad
         saved = ctx.saved_tensors
         program = call.backward() if is_as_bound(gradients) else None
-        if program is None:
+        if program is None or not program.lie_as_bound(saved):
             return (None, *call.otherwise(Saved(saved, tuple(needed)), *gradients))
         wanted = 0
         for bit, is_needed in enumerate(needed):

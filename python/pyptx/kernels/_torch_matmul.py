@@ -343,7 +343,7 @@ def _call_of(key: Any, needed: Sequence[bool], bias: Any, residual: Any) -> Call
             steps.append(Step(None, (), (2,), serves=4))
         if residual is not None:
             results.append(2)
-        return Program(3, tuple(steps), tuple(results))
+        return Program(3, tuple(steps), tuple(results), lies=(of_a, of_b))
 
     def otherwise(ctx: Any, dy: Any) -> Any:
         (a, b), needs = ctx.saved_tensors, iter(ctx.needs_input_grad)

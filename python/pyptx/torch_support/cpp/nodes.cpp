@@ -7,6 +7,8 @@
 
 #include <ATen/ATen.h>
 #include <ATen/DLConvertor.h>
+#include <c10/core/InferenceMode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <c10/core/impl/TorchDispatchModeTLS.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/csrc/autograd/python_variable.h>
@@ -120,10 +122,11 @@ struct Step {
 struct Program {
   std::size_t inputs = 0;
   std::vector<Step> steps;
-  std::vector<std::int64_t> results;  // values, -1: none
-  std::vector<std::int64_t> saved;    // values that the backward begins with
+  std::vector<std::int64_t> results;                         // values, -1: none
+  std::vector<std::int64_t> saved;                           // values that the backward begins with
+  std::vector<std::optional<std::pair<Sizes, Sizes>>> lies;  // of inputs that are taken by other sizes and strides: their own
 
-  /// Of `(inputs, steps, results, saved)`, a step being `(plan, scalars, values, ways, outputs, shape, serves)`.
+  /// Of `(inputs, steps, results, saved, lies)`, a step being `(plan, scalars, values, ways, outputs, shape, serves)`.
   explicit Program(PyObject* spec)
       : inputs(static_cast<std::size_t>(number(item(spec, 0)))),
         results(numbers<std::int64_t>(item(spec, 2))),
@@ -134,7 +137,13 @@ struct Program {
       steps.push_back(step_of(item(all, i), known));
       known += steps.back().outputs;
     }
-    bool fits = known <= most_values && results.size() <= most_values;
+    PyObject* const own = item(spec, 4);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(own); ++i) {
+      PyObject* const each = item(own, i);
+      lies.emplace_back();
+      if (each != Py_None) lies.back() = {numbers<std::int64_t>(item(each, 0)), numbers<std::int64_t>(item(each, 1))};
+    }
+    bool fits = known <= most_values && results.size() <= most_values && lies.size() <= inputs;
     for (const auto* values : {&results, &saved})
       for (const std::int64_t value : *values) fits = fits && value >= -1 && value < static_cast<std::int64_t>(known);
     if (fits) return;
@@ -171,7 +180,8 @@ struct Program {
 
 /// A mode of torch's wants to see each operation, or transforms what is called.
 bool is_watched() {
-  return c10::impl::TorchDispatchModeTLS::stack_len() != 0 || at::functorch::functorchTLSAccessor() != nullptr;
+  return c10::impl::TorchDispatchModeTLS::stack_len() != 0 ||
+         c10::impl::tls_is_dispatch_key_included(c10::DispatchKey::FuncTorchDynamicLayerFrontMode);
 }
 
 /// Elements in memory of the host or of a GPU, and nothing that happens when they are asked for: the dispatch keys are those of a
@@ -220,7 +230,6 @@ class Outputs final : public ptx::nodes::Caller {
 bool launch(const Step& step, Values& values, std::size_t known) {
   std::array<ptx::nodes::Tensor, most_values> inputs;
   const c10::Device device = values[step.arguments[0].value].device();
-  const std::int32_t gpu = device.is_cuda() ? device.index() : -1;
   std::size_t count = 0;
   for (const Argument& argument : step.arguments) {
     const Tensor& tensor = values[argument.value];
@@ -231,15 +240,26 @@ bool launch(const Step& step, Values& values, std::size_t known) {
                        sizes.data(),
                        strides.data(),
                        static_cast<std::int32_t>(sizes.size()),
-                       gpu,
+                       tensor.is_cuda() ? tensor.get_device() : -1,
                        {type.code, type.bits, type.lanes}};
   }
   Outputs outputs(step, device, &values[known]);
   return table->launch(step.launch.get(), inputs.data(), static_cast<std::uint32_t>(count), &outputs);
 }
 
+/// Whether what is taken by other sizes and strides has those that were there when the program was made.
+bool lie_as_bound(const Program& program, const Values& values) {
+  for (std::size_t i = 0; i < program.lies.size(); ++i) {
+    const auto& own = program.lies[i];
+    if (own && (values[i].sizes() != c10::IntArrayRef(own->first) || values[i].strides() != c10::IntArrayRef(own->second)))
+      return false;
+  }
+  return true;
+}
+
 /// False: a step was not run, and what the values behind its inputs are means nothing. `wanted`: results, by their numbers.
 bool run(const Program& program, Values& values, std::uint64_t wanted) {
+  if (!lie_as_bound(program, values)) return false;
   std::size_t known = program.inputs;
   for (const Step& step : program.steps) {
     if ((step.serves & wanted) != 0) {
@@ -257,15 +277,32 @@ bool run(const Program& program, Values& values, std::uint64_t wanted) {
 
 // -- calls
 
+/// With the GIL. A Python error becomes what torch makes of one.
+template <class Body>
+auto in_python(Body body) {
+  const Gil locked;
+  try {
+    return body();
+  } catch (const PythonError&) {
+    python_error error;
+    error.persist();
+    throw error;
+  }
+}
+
 /// One kind of call. What its backward launches, `bind` says when it is first asked; `otherwise` is the backward in Python, of
 /// saved tensors, gradients, and which gradients are needed.
 class Known {
  public:
   Known(PyObject* forward, PyObject* bind, PyObject* otherwise)
-      : forward_(forward), bind_(Py_NewRef(bind)), otherwise_(Py_NewRef(otherwise)) {}
+      : forward_(forward), bind_(Py_NewRef(bind)), otherwise_(Py_NewRef(otherwise)) {
+    for (const auto* values : {&forward_.results, &forward_.saved})
+      for (const std::int64_t value : *values)
+        if (value < 0) throw std::invalid_argument("a forward gives and saves values alone");
+  }
   ~Known() {
-    // The last one may be a thread of torch's, or may come after Python.
-    if (Py_IsInitialized() == 0) {
+    // The last one may be a thread of torch's, or may come when Python ends.
+    if (Py_IsInitialized() == 0 || is_ending()) {
       for (auto* held : {&bind_, &otherwise_}) static_cast<void>(held->release());
       leave(forward_);
       if (backward_) leave(*backward_);
@@ -285,35 +322,41 @@ class Known {
   /// Null: it is not known yet.
   const Program* backward() {
     if (const Program* known = ready_.load(std::memory_order_acquire)) return known;
-    const Gil locked;
-    const Owned spec = must(PyObject_CallNoArgs(bind_.get()));
-    if (spec.get() != Py_None && backward_ == nullptr) {  // the GIL is held all the while, except where `bind` gave it up
-      backward_ = std::make_unique<Program>(spec.get());
+    return in_python([&]() -> const Program* {
+      const Owned spec = must(PyObject_CallNoArgs(bind_.get()));
+      if (spec.get() == Py_None) return nullptr;
+      auto made = std::make_unique<Program>(spec.get());
+      if (backward_ == nullptr) backward_ = std::move(made);  // another thread may have been faster
       ready_.store(backward_.get(), std::memory_order_release);
-    }
-    return backward_.get();
+      return backward_.get();
+    });
   }
 
-  /// Throws what torch makes of a Python error.
   variable_list otherwise(const variable_list& saved, const variable_list& gradients, const std::vector<bool>& needed) {
-    const Gil locked;
-    try {
+    return in_python([&] {
       const Owned result = call(saved, gradients, needed);
       variable_list found;
       const Py_ssize_t size = PyTuple_Check(result.get()) ? PyTuple_GET_SIZE(result.get()) : 0;
       for (Py_ssize_t i = 0; i < size; ++i) {
         PyObject* const each = PyTuple_GET_ITEM(result.get(), i);
+        if (each != Py_None && !THPVariable_Check(each)) {
+          PyErr_SetString(PyExc_TypeError, "a backward gives tensors and None");
+          throw PythonError();
+        }
         found.push_back(each == Py_None ? Tensor() : THPVariable_Unpack(each));
       }
       return found;
-    } catch (const PythonError&) {
-      python_error error;
-      error.persist();
-      throw error;
-    }
+    });
   }
 
  private:
+  static bool is_ending() {
+#if PY_VERSION_HEX >= 0x030D0000
+    return Py_IsFinalizing() != 0;
+#else
+    return _Py_IsFinalizing() != 0;
+#endif
+  }
   static void leave(Program& program) {
     for (Step& step : program.steps) static_cast<void>(step.launch.release());
   }
@@ -337,13 +380,16 @@ class Known {
   std::atomic<const Program*> ready_{nullptr};
 };
 
-/// A node holds what it is of as a tensor that owns it: that is what torch saves, also for a backward that it compiles.
+/// A node holds what it is of as a tensor that owns it: that is what torch keeps, also for a backward that it compiles. It is not
+/// among the saved tensors, which hooks may pack in other ways.
 Tensor holder_of(std::shared_ptr<Known> known) {
   auto* const owner = new std::shared_ptr<Known>(std::move(known));
   return at::from_blob(
       owner, {static_cast<std::int64_t>(sizeof *owner)}, [](void* held) { delete static_cast<std::shared_ptr<Known>*>(held); },
       at::TensorOptions().dtype(at::kByte));
 }
+
+constexpr const char* holder_name = "pyptx.node";
 
 Known& known_of(const Tensor& holder) {
   return **static_cast<std::shared_ptr<Known>*>(const_cast<void*>(holder.const_data_ptr()));
@@ -375,15 +421,14 @@ struct Node : torch::autograd::Function<Node> {
     variable_list results = run_forward(known_of(holder).forward(), tensors, values);
     variable_list saved;
     for (const std::int64_t value : known_of(holder).forward().saved) saved.push_back(values[static_cast<std::size_t>(value)]);
-    saved.push_back(holder);
     context->save_for_backward(std::move(saved));
+    context->saved_data.emplace(holder_name, holder);
     return results;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    variable_list saved = context->get_saved_variables();
-    const Tensor holder = std::move(saved.back());
-    saved.pop_back();
+    const variable_list saved = context->get_saved_variables();
+    const Tensor holder = context->saved_data.at(holder_name).toTensor();
     Known& known = known_of(holder);
     const std::size_t tensors = known.forward().inputs;
     std::vector<bool> needed(tensors);
@@ -434,8 +479,6 @@ struct Node : torch::autograd::Function<Node> {
 namespace {
 
 // -- the module
-
-constexpr const char* holder_name = "pyptx.node";
 
 /// Runs `body`; what it throws becomes the Python error.
 template <class Body>
