@@ -9,15 +9,17 @@ All are differentiable with torch, torch.func and JAX, products with scales in w
 raise; nothing falls back to another library.
 """
 
-# From the top down: _torch and _torch_loss, with _differentiated, gradients also inside torch.func, and _known, those of calls
-# like earlier ones; _torch_launch, how they launch; _arrays, of numpy and JAX, with _jax, the rules of gradients; _runs;
+# From the top down: _for_torch; _torch and _torch_loss, with _differentiated, gradients also inside torch.func, and _known, those
+# of calls like earlier ones; _torch_launch, how they launch; _arrays, of numpy and JAX, with _jax, the rules of gradients; _runs;
 # _library, recipes; _tuned, which is taken, with _tune and _tuning; _checks. Matrix products: _torch_matmul, _matmul with
 # _jax_matmul, the same for _scaled and _grouped; _torch_factors, how torch's lie, _product_runs; _products, recipes and shapes.
 # Losses: _torch_linear, _linear with _jax_linear, _linear_runs; _mean, _loss.
 
 from __future__ import annotations
 
+import importlib
 import os
+import sys
 from typing import Any
 
 from .. import _ptx
@@ -64,7 +66,9 @@ def build_nodes() -> None:
 
 def _torch_functions() -> Any:
     """The functions for torch tensors."""
-    import pyptx.kernels._torch as module
+    if _known_functions is not None:
+        return _known_functions
+    import pyptx.kernels._for_torch as module
 
     return module
 
@@ -139,18 +143,14 @@ def softmax(x: Any, dim: int = -1) -> Any:
     Results below 2**-126 are 0. A row that has a NaN or +infinity, or nothing but -infinity, becomes NaN, as in torch.
     """
     if dim == -1 and _is_torch(x):
-        import pyptx.kernels._torch as module
-
-        return module.softmax("softmax", x)
+        return _torch_functions().softmax("softmax", x)
     return _softmax("softmax", x, dim)
 
 
 def log_softmax(x: Any, dim: int = -1) -> Any:
     """``x - max - log(sum(exp(x - max)))`` over the last dimension, as `torch.log_softmax`, of infinities and NaN too."""
     if dim == -1 and _is_torch(x):
-        import pyptx.kernels._torch as module
-
-        return module.softmax("log_softmax", x)
+        return _torch_functions().softmax("log_softmax", x)
     return _softmax("log_softmax", x, dim)
 
 
@@ -262,9 +262,9 @@ def linear_cross_entropy(
     or the executor.
     """
     if _is_torch(x):
-        from ._torch_linear import linear_cross_entropy as function
-
-        return function(x, weight, bias, target, (ignore_index, label_smoothing, z_loss), reduction, chunk)
+        return _torch_functions().linear_cross_entropy(
+            x, weight, bias, target, (ignore_index, label_smoothing, z_loss), reduction, chunk
+        )
     from ._linear import linear_cross_entropy
 
     loss = loss_of("linear_cross_entropy", ignore_index, label_smoothing, z_loss)
@@ -289,7 +289,7 @@ def matmul(
     do not fit together.
     """
     if _is_torch(a):
-        return _torch_products().matmul(a, b, bias, activation, residual, out_dtype, False, alpha, out)
+        return _torch_functions().matmul(a, b, bias, activation, residual, out_dtype, False, alpha, out)
     _checks.require_arrays("matmul", a=a, b=b, bias=bias, residual=residual)
     from . import _matmul
     from ._products import require_alpha
@@ -306,7 +306,7 @@ def gated_matmul(a: Any, gate_up: Any, *, activation: str | None = "silu", out_d
     With gradients the columns are kept, and the activation is a kernel of its own. Otherwise as `matmul`.
     """
     if _is_torch(a):
-        return _torch_products().matmul(a, gate_up, None, activation, None, out_dtype, True)
+        return _torch_functions().matmul(a, gate_up, None, activation, None, out_dtype, True)
     _checks.require_arrays("gated_matmul", a=a, gate_up=gate_up)
     from . import _matmul
 
@@ -337,7 +337,7 @@ def scaled_matmul(
     scales that are not of blocks, not in ``a`` and ``b``. Needs a Hopper GPU (sm_90a), or the executor.
     """
     if _is_torch(a):
-        from ._torch_scaled import scaled_matmul as function
+        function = _torch_functions().scaled_matmul
     else:
         from ._scaled import scaled_matmul as function
     return function(a, b, scale_a, scale_b, bias, activation, residual, out_dtype, fast_accumulation)
@@ -352,21 +352,19 @@ def grouped_matmul(a: Any, b: Any, offsets: Any, *, activation: str | None = Non
     rows of ``a`` behind the last end have the gradient 0, and so has a matrix of ``b`` without rows.
     """
     if _is_torch(a):
-        from ._torch_grouped import grouped_matmul as function
+        function = _torch_functions().grouped_matmul
     else:
         from ._grouped_matmul import grouped_matmul as function
     return function(a, b, offsets, activation, out_dtype)
 
 
-def _torch_products() -> Any:
-    """`_torch_matmul`; the first tensor imports it."""
-    import pyptx.kernels._torch_matmul as module
-
-    return module
-
+# Where torch is there already, its functions are found now and not by each call.
+_known_functions: Any = None
+if hasattr(sys.modules.get("torch"), "Tensor"):
+    _known_functions = importlib.import_module("._for_torch", __name__)
 
 if os.environ.get("PYPTX_TUNE") == "1":
     from ._tuning import tuning
 
-    for _name in set(__all__) - {"explain", "tune", "tuned"}:
+    for _name in set(__all__) - {"build_nodes", "explain", "tune", "tuned"}:
         globals()[_name] = tuning(globals()[_name])
