@@ -92,3 +92,30 @@ def test_on_a_stream_and_in_a_graph(name: str) -> None:
     graph.replay()
     for each, one in zip(captured, wanted, strict=True):
         close(each, one)
+
+
+@pytest.mark.parametrize("shifted", [0, 1, 2])
+@pytest.mark.parametrize("language", ["C++", "Python"])
+def test_tensors_between_16_bytes(language: str, shifted: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of x, of the weight, of the result's gradient: a launch that loads 16 bytes at once would fault."""
+    if language == "Python":
+        monkeypatch.setattr(nodes, "module", lambda: None)
+    x, w = leaf(M, N), leaf(N)
+    dy = torch.randn_like(x)
+    for _ in range(4):
+        y = kernels.rms_norm(x, w)
+        torch.autograd.grad(y, (x, w), dy)
+    apart = [torch.zeros(each.numel() + 1, device="cuda", dtype=each.dtype)[1:].view_as(each).copy_(each) for each in (x, w, dy)]
+    own, weight, gradient = [(apart if i == shifted else [x, w, dy])[i] for i in range(3)]
+    own, weight = own.detach().requires_grad_(), weight.detach().requires_grad_()
+    assert any(each.data_ptr() % 16 for each in (own, weight, gradient))
+    for needs_gradient in (True, False):
+        with torch.set_grad_enabled(needs_gradient):
+            y = kernels.rms_norm(own, weight)
+            close(y, functional.rms_norm(own, (N,), weight, 1e-6))
+    y = kernels.rms_norm(own, weight)
+    expected = functional.rms_norm(own, (N,), weight, 1e-6)
+    found, wanted = (torch.autograd.grad(each, (own, weight), gradient) for each in (y, expected))
+    for each, one in zip(found, wanted, strict=True):
+        close(each, one)
+    torch.cuda.synchronize()

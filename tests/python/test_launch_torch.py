@@ -427,3 +427,27 @@ def test_what_is_a_tensor():
     assert torch_support.is_torch_tensor(ramp()) and not torch_support.is_torch_tensor(1)
     assert torch_support.any_torch_tensors([1, ramp()]) and not torch_support.any_torch_tensors([1])
     assert torch_support.extract_input_shapes([ramp(), torch.ones(2, 3)]) == [(64,), (2, 3)]
+
+
+def test_a_plan_called_again():
+    plan = add._plan_for({})
+    a, b = ramp(), 2 * ramp()
+    assert plan.again((), None, a, b[:32]) is None  # not like the last call
+    plan(a, b)
+    assert torch.equal(plan.again((), None, a, b), 3 * ramp())
+    folded = b.view(8, 8)
+    assert plan.again((), None, a, folded) is None
+    assert torch.equal(plan.again((), (None, ((64,), (1,))), a, folded), 3 * ramp())
+    between = torch.zeros(65)[1:].copy_(a)
+    for other in (a.double(), a.clone().requires_grad_(), between, torch.ones(128)[::2], a.numpy(), 3):
+        assert plan.again((), None, other, b) is None
+        assert plan.again((), None, a, other) is None
+    with torch.no_grad():
+        assert torch.equal(plan.again((), None, a.clone().requires_grad_(), b), 3 * ramp())
+    assert plan.again((), None, a) is None and plan.again((), None, a, b, b) is None
+    assert torch.vmap(lambda x: add(x, b))(a[None]).shape == (1, 64)
+    for wrong in ((None,), ((1, 2), None), (((64,), (1, 1)), None), ((("64",), (1,)), None), 3):
+        with pytest.raises(TypeError, match="values of the wrong type"):
+            plan.again((), wrong, a, b)
+    with pytest.raises(TypeError, match="takes scalars, ways and tensors; 1 arguments"):
+        plan.again(())

@@ -22,6 +22,27 @@ using launch::TensorView;
 // Inputs that the fast path views; clearing room for more would cost more than it saves.
 constexpr std::size_t max_fast_tensors = 8;
 
+/// Other sizes and strides of a tensor.
+struct Way {
+  static constexpr std::size_t max_rank = 8;
+  std::array<std::int64_t, max_rank> sizes,
+      strides;  // NOLINT(cppcoreguidelines-pro-type-member-init): given before they are read
+
+  /// `way` is a pair of tuples. Throws what is no such thing.
+  void give(nb::handle way, TensorView& view) {
+    const auto pair = nb::cast<nb::tuple>(way);
+    const auto all_sizes = nb::cast<nb::tuple>(pair[0]), all_strides = nb::cast<nb::tuple>(pair[1]);
+    if (all_sizes.size() > max_rank || all_sizes.size() != all_strides.size()) throw nb::cast_error();
+    for (std::size_t i = 0; i < all_sizes.size(); ++i) {
+      sizes[i] = nb::cast<std::int64_t>(all_sizes[i]);
+      strides[i] = nb::cast<std::int64_t>(all_strides[i]);
+    }
+    view.rank = static_cast<std::int32_t>(all_sizes.size());
+    view.shape = sizes.data();
+    view.strides = strides.data();
+  }
+};
+
 bool module_is_imported(const char* name) { return nb::borrow<nb::dict>(PyImport_GetModuleDict()).contains(name); }
 
 bool is_cupy_array(nb::handle object) {
@@ -77,19 +98,21 @@ Expected<std::shared_ptr<const launch::KernelImage>> PlanState::make_image(const
   }
 }
 
+bool PlanState::view_plain(const TorchBridge* torch, PyObject* const* args, std::span<TensorView> views) {
+  if (torch == nullptr || !torch->has_exchange() || views.empty()) return false;
+  const bool gradients = torch->grad_enabled();
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    if (!torch->is_plain_tensor(args[i]) || (gradients && torch->requires_grad(args[i])) || !torch->read(args[i], views[i]))
+      return false;
+  }
+  return !torch->interposed() && !torch->has_forward_level();
+}
+
 PyObject* PlanState::call_fast(PyObject* const* args, std::size_t count, Scalars scalars, PyObject* out) {
   const TorchBridge* torch = TorchBridge::ready();
-  if (torch == nullptr || !torch->has_exchange() || count != signature().inputs().size() || count == 0 ||
-      count > max_fast_tensors) {
-    return nullptr;
-  }
   std::array<TensorView, max_fast_tensors> views;
-  const bool gradients = torch->grad_enabled();
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!torch->is_plain_tensor(args[i]) || (gradients && torch->requires_grad(args[i])) || !torch->read(args[i], views[i]))
-      return nullptr;
-  }
-  if (torch->interposed() || torch->has_forward_level()) return nullptr;
+  if (count != signature().inputs().size() || count > max_fast_tensors || !view_plain(torch, args, {views.data(), count}))
+    return nullptr;
   const std::span<const TensorView> inputs(views.data(), count);
   const Specialisation* specialisation = plan_.last(inputs);
   if (specialisation == nullptr) return nullptr;
@@ -98,11 +121,32 @@ PyObject* PlanState::call_fast(PyObject* const* args, std::size_t count, Scalars
   CallTensors call{.arguments = {args, count}, .inputs = inputs, .out = {}, .scalars = scalars};
   if (out != nullptr && out != Py_None) {
     // One output that is a tensor, which is what nearly every call with `out=` has.
-    if (specialisation->outputs.size() != 1 || !torch->is_plain_tensor(out) || (gradients && torch->requires_grad(out)))
+    if (specialisation->outputs.size() != 1 || !torch->is_plain_tensor(out) ||
+        (torch->grad_enabled() && torch->requires_grad(out)))
       return nullptr;
     call.out = {&out, 1};
   }
   return run_torch(*torch, *specialisation, call);
+}
+
+PyObject* PlanState::call_again(PyObject* const* args, std::size_t count, Scalars scalars, PyObject* ways) {
+  const TorchBridge* torch = TorchBridge::ready();
+  std::array<TensorView, max_fast_tensors> views;
+  if (count != signature().inputs().size() || count > max_fast_tensors || !view_plain(torch, args, {views.data(), count}))
+    return nullptr;
+  if (ways != Py_None && (!PyTuple_Check(ways) || PyTuple_GET_SIZE(ways) != static_cast<Py_ssize_t>(count)))
+    throw nb::cast_error();
+  std::array<Way, max_fast_tensors> taken;
+  std::uintptr_t places = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    places |= reinterpret_cast<std::uintptr_t>(views[i].data);
+    PyObject* const way = ways == Py_None ? Py_None : PyTuple_GET_ITEM(ways, static_cast<Py_ssize_t>(i));
+    if (way != Py_None) taken[i].give(way, views[i]);
+  }
+  const std::span<const TensorView> inputs(views.data(), count);
+  const Specialisation* specialisation = plan_.last(inputs);
+  if (specialisation == nullptr || places % 16 != 0 || !specialisation->changed.empty()) return nullptr;
+  return run_torch(*torch, *specialisation, {.arguments = {args, count}, .inputs = inputs, .out = {}, .scalars = scalars});
 }
 
 launch::Call PlanState::core_of(const Specialisation& specialisation, const CallTensors& call) const {

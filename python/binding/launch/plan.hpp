@@ -39,6 +39,9 @@ class PlanState {
   /// Torch tensors like those of the last call. `out` is what the caller wants written: null or None, a tensor, or a sequence of
   /// one for each output. Null without a Python error: the careful path must look.
   PyObject* call_fast(PyObject* const* args, std::size_t count, Scalars scalars, PyObject* out);
+  /// The same of tensors that are 16 bytes aligned, each taken by the shape and strides that `ways` has at its place: None, for
+  /// the tensor's own or, in place of the tuple, for those of all.
+  PyObject* call_again(PyObject* const* args, std::size_t count, Scalars scalars, PyObject* ways);
   PyObject* call_carefully(PyObject* self, PyObject* const* args, std::size_t count, Scalars scalars, PyObject* out);
   /// For shapes and element types alone, which is what a tracer has: the image with these scalars, and its outputs. Throws the
   /// Python error.
@@ -46,6 +49,8 @@ class PlanState {
 
  private:
   Expected<std::shared_ptr<const launch::KernelImage>> make_image(const tile::Env& env);
+  /// Views plain torch tensors that no one but us has to see. False: the careful path must look.
+  static bool view_plain(const TorchBridge* torch, PyObject* const* args, std::span<launch::TensorView> views);
   PreparedOutputs& prepared(const launch::Specialisation& specialisation) {
     if (prepared_.size() <= specialisation.index) prepared_.resize(specialisation.index + 1);
     return prepared_[specialisation.index];

@@ -141,6 +141,20 @@ PyObject* plan_bind(PyObject* self, PyObject* const* args, Py_ssize_t count) {
   });
 }
 
+PyObject* plan_again(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+  if (count < 2) {
+    PyErr_Format(PyExc_TypeError, "`Plan.again` takes scalars, ways and tensors; %zd arguments are given", count);
+    return nullptr;
+  }
+  return guarded([&]() -> PyObject* {
+    const Scalars scalars = scalars_of(args[0]);
+    if (PyObject* result = state_of(self).call_again(args + 2, static_cast<std::size_t>(count - 2), scalars, args[1]))
+      return result;
+    if (PyErr_Occurred() != nullptr) return nullptr;
+    Py_RETURN_NONE;
+  });
+}
+
 PyObject* plan_name(PyObject* self, void*) {
   const std::string& name = state_of(self).signature().kernel();
   return PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
@@ -174,6 +188,10 @@ PyObject* plan_repr(PyObject* self) {
 
 PyMemberDef plan_members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(PlanObject, vectorcall), READONLY, nullptr}, {}};
 PyMethodDef plan_methods[] = {
+    {"again", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(plan_again)), METH_FASTCALL,
+     "again($self, scalars, ways, /, *tensors)\n--\n\n"
+     "A call with plain torch tensors like those of the last call, none of which needs a gradient, all 16 bytes aligned; None\n"
+     "where they are others. `ways` is None, or for each tensor None or the shape and strides that it is taken by."},
     {"bind", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(plan_bind)), METH_FASTCALL,
      "bind($self, specs, scalars=(), /)\n--\n\n"
      "The Image for tensors of these (shape, dtype name) pairs with these scalars, and its outputs as such pairs. Raises as a\n"

@@ -11,7 +11,7 @@ import torch
 from .. import _ptx
 from . import _checks
 from ._differentiated import in_both_forms, once
-from ._known import PLAIN, Call, Program, Step
+from ._known import Call, Program, Step
 from ._library import Has
 from ._torch_launch import (
     Scalars,
@@ -187,15 +187,10 @@ def softmax(operation: str, x: Any) -> Any:
         except TypeError:  # sizes that torch.export leaves open
             known = None
         if known is not None:
-            if x.requires_grad:
-                if (result := _again(key, (x,), _call_of_softmax)) is not None:
-                    return result
-            elif type(x) in PLAIN and x.is_contiguous():
-                try:
-                    if not x.data_ptr() & 15:
-                        return known[0](x, scalars=known[1])
-                except RuntimeError:  # inside torch.func
-                    pass
+            if (result := known[0].again(known[1], None, x)) is not None:
+                return result
+            if (result := _again(key, (x,), _call_of_softmax)) is not None:
+                return result
     _checks.require_rows(operation, x)
     shape = x.shape
     matrix = _rows(operation, "x", x, shape[-1])

@@ -83,7 +83,11 @@ def _again(key: Any, tensors: Sequence[Any], call_of: Callable[[Any, Any], Call]
     if call is not None and (results := call.again(*tensors)) is not None:
         return results
     known = _ready.get(key)
-    if known is None or (needs_gradient := plainly(tensors, True)) is None:
+    if known is None:
+        return None
+    if (results := known[0].again(known[1], None, *tensors)) is not None:
+        return results
+    if (needs_gradient := plainly(tensors, True)) is None:
         return None
     if not needs_gradient or not torch.is_grad_enabled():
         return known[0](*tensors, scalars=known[1])

@@ -54,9 +54,10 @@ def _total_again(key: Any, known: Any, logits: Any, target: Any) -> Any:
         return _again(key, (logits, target), _call_of_loss)
     if (call := _calls.get(key)) is not None and (total := call.again(logits, target)) is not None:
         return total
-    if plainly((logits, target), True) is None:
-        return None
-    losses = known[0](logits, target, scalars=known[1])
+    if (losses := known[0].again(known[1], None, logits, target)) is None:
+        if plainly((logits, target), True) is None:
+            return None
+        losses = known[0](logits, target, scalars=known[1])
     return known[2](losses, target, scalars=known[3]).squeeze_(0)
 
 

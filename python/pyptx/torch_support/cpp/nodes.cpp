@@ -233,6 +233,7 @@ bool launch(const Step& step, Values& values, std::size_t known) {
   std::size_t count = 0;
   for (const Argument& argument : step.arguments) {
     const Tensor& tensor = values[argument.value];
+    if (reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr()) % 16 != 0) return false;  // what was known was aligned
     const DLDataType type = at::getDLDataType(tensor);
     const c10::IntArrayRef sizes = argument.as_it_is ? tensor.sizes() : c10::IntArrayRef(argument.sizes);
     const c10::IntArrayRef strides = argument.as_it_is ? tensor.strides() : c10::IntArrayRef(argument.strides);
