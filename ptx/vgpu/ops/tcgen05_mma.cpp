@@ -527,6 +527,24 @@ Outcome mma_in_tensor_memory(Warp& warp, const Step& step, Mask mask) {
   return warp.traced == was_traced ? Outcome::next : go_on_behind(warp, step);
 }
 
+/// What the manual leaves open of a product, where that may matter for what its descriptors say when it runs (docs/facts.md).
+std::string_view what_is_inferred(const Decoding& in, MmaWord kind) {
+  if (in.wrote("ashift"))
+    return "the rows of a are taken as others saw tcgen05.shift move them on a B200; of .ashift nobody has told";
+  if (is_packed(kind) && isa::info(in.target()).base == 103)
+    return "with K = 96, all products of an element are aligned at once, as the 64 of others are, which is inferred; else as the "
+           "manual says; no GPU has been asked";
+  if (in.given("e") && (kind == MmaWord::i8 || kind == MmaWord::f8f6f4 || kind == MmaWord::mxf8f6f4))
+    return "with 64 rows of a CTA, metadata lies as that of 16 and 32 bits does, which is inferred; else as the manual says; no "
+           "GPU "
+           "has been asked";
+  if (in.given("zero_columns"))
+    return "a shift of columns beyond the maximum in the instruction descriptor is refused, which is inferred; else as the "
+           "manual "
+           "says; no GPU has been asked";
+  return {};
+}
+
 std::optional<MmaWord> word_of_kind(std::string_view word) {
   constexpr std::string_view words[] = {"f16", "tf32", "f8f6f4", "i8", "mxf8f6f4", "mxf4", "mxf4nvf4"};
   for (std::size_t i = 0; i < std::size(words); ++i)
@@ -549,8 +567,7 @@ Handler tcgen05_mma(Decoding& in) {
                  (in.wrote("ashift") ? shifts_rows : 0) | (isa::info(in.target()).base == 103 ? has_k96 : 0);
   const std::string_view size = in.chosen("scale_size");
   if (size.starts_with("scale_vec")) in.step.x[1] |= counts_scales;
-  if (in.wrote("ashift"))
-    in.inferred = "the rows of a are taken as others saw tcgen05.shift move them on a B200; of .ashift nobody has told";
+  in.inferred = what_is_inferred(in, *kind);
   in.step.x[2] = *kind == MmaWord::mxf8f6f4 ? 1 : size == "block16" || size == "scale_vec::4X" ? 4 : 2;
   in.step.x[5] = in.wrote("cta_group::2") ? 2 : 1;
   in.step.x[3] = static_cast<std::uint32_t>(in.immediate("scale").value_or(0));

@@ -488,5 +488,31 @@ TEST(Tcgen05Mma, RefusesWhatNobodyHasTold) {
   expect_refusal(wide, "has K = 96, which only sm_103a has");
 }
 
+TEST(Tcgen05Mma, SaysWhatIsInferred) {
+  const auto why = [](const Case& c, std::string_view target) {
+    auto made = testing::make_from_text(cat(".version 8.8\n.target ", target, "\n.address_size 64\n.visible .entry k()\n{\n",
+                                            ".reg .b32 %d, %at, %e, %sa, %sb, %i;\n.reg .b64 %xa, %xb, %z;\n.reg .pred %p;\n",
+                                            spelling(c), ";\nret;\n}\n"));
+    EXPECT_TRUE(made) << render(made.error());
+    return made ? (*made)->fidelity().at(0).why : std::string();
+  };
+  const auto said = [&](const Case& c, std::string_view words, std::string_view target = "sm_100a") {
+    EXPECT_NE(why(c, target).find(words), std::string::npos) << spelling(c) << ": " << why(c, target);
+  };
+  Case packed{"mxf4", "f32", "e2m1", "e2m1"};
+  packed.size = ".block32";
+  said(packed, "with K = 96, all products of an element are aligned at once", "sm_103a");
+  said(packed, "as the manual says; no GPU has been asked");
+  EXPECT_EQ(why(packed, "sm_100a").find("inferred"), std::string::npos);
+  said({"i8", "s32", "s8", "s8", 64, 16, false, false, true}, "with 64 rows of a CTA, metadata lies as that of 16 and 32 bits");
+  said({"f16", "f32", "f16", "f16", 64, 16, false, false, true}, "as the manual says");
+  Case shifted{"f16", "f32", "f16", "f16", 128, 16, false, true};
+  shifted.shift = 8;
+  said(shifted, "a shift of columns beyond the maximum in the instruction descriptor is refused, which is inferred");
+  Case rows{"f16", "f32", "f16", "f16", 128, 16, true};
+  rows.ashift = true;
+  said(rows, "of .ashift nobody has told");
+}
+
 }  // namespace
 }  // namespace ptx::vgpu
