@@ -78,13 +78,17 @@ def _nodes(*, build: bool) -> int:
     except ImportError as why:
         print(f"pyptx: error: there are nodes for torch alone: {why}", file=sys.stderr)
         return 2
-    except (OSError, RuntimeError) as why:
+    except OSError as why:
+        print(f"pyptx: error: {why}; `PYPTX_CACHE_DIR` names the folder where nodes are kept", file=sys.stderr)
+        return 2
+    except RuntimeError as why:
         print(f"pyptx: error: {why}", file=sys.stderr)
         return 2
-    if path.exists():
+    if nodes.module() is not None:
         _say(os.fsencode(f"{path}\n"))
         return 0
-    print(f"pyptx: none for torch {torch.__version__}: nodes in Python are taken; --build makes {path}", file=sys.stderr)
+    where = f"--build makes {path}" if nodes.are_kept() else "they are kept in the disk cache, which is off"
+    print(f"pyptx: none for torch {torch.__version__}: nodes in Python are taken; {where}", file=sys.stderr)
     return 1
 
 

@@ -242,6 +242,16 @@ def test_without_them_python_s_are_taken(elsewhere: Path, capsys: pytest.Capture
     assert "nodes in Python are taken; --build makes" in capsys.readouterr().err
 
 
+def test_without_a_cache_there_are_none(
+    monkeypatch: pytest.MonkeyPatch, elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(nodes, "get_global_cache", lambda: cache.CubinCache(elsewhere, enable_disk=False))
+    assert cli.main(["kernels", "nodes"]) == 1 and "the disk cache, which is off" in capsys.readouterr().err
+    (elsewhere / "file").write_text("")
+    monkeypatch.setattr(nodes, "get_global_cache", lambda: cache.CubinCache(elsewhere / "file"))
+    assert cli.main(["kernels", "nodes", "--build"]) == 2 and "`PYPTX_CACHE_DIR` names" in capsys.readouterr().err
+
+
 def test_what_they_cannot_be_made_with(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

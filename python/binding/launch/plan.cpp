@@ -28,8 +28,15 @@ struct Way {
   std::array<std::int64_t, max_rank> sizes,
       strides;  // NOLINT(cppcoreguidelines-pro-type-member-init): given before they are read
 
-  /// `way` is a pair of tuples. Throws what is no such thing.
-  void give(nb::handle way, TensorView& view) {
+  /// Elements from a tensor's first to behind its last.
+  static std::int64_t extent(std::int32_t rank, const std::int64_t* sizes, const std::int64_t* strides) {
+    std::int64_t last = 0;
+    for (std::int32_t i = 0; i < rank; ++i) last += (sizes[i] - 1) * strides[i];
+    return last + 1;
+  }
+
+  /// `way` is a pair of tuples. Throws what is no such thing. False where it reaches beyond the tensor.
+  [[nodiscard]] bool give(nb::handle way, TensorView& view) {
     const auto pair = nb::cast<nb::tuple>(way);
     const auto all_sizes = nb::cast<nb::tuple>(pair[0]), all_strides = nb::cast<nb::tuple>(pair[1]);
     if (all_sizes.size() > max_rank || all_sizes.size() != all_strides.size()) throw nb::cast_error();
@@ -37,9 +44,12 @@ struct Way {
       sizes[i] = nb::cast<std::int64_t>(all_sizes[i]);
       strides[i] = nb::cast<std::int64_t>(all_strides[i]);
     }
-    view.rank = static_cast<std::int32_t>(all_sizes.size());
+    const auto rank = static_cast<std::int32_t>(all_sizes.size());
+    if (extent(rank, sizes.data(), strides.data()) > extent(view.rank, view.shape, view.strides)) return false;
+    view.rank = rank;
     view.shape = sizes.data();
     view.strides = strides.data();
+    return true;
   }
 };
 
@@ -141,7 +151,7 @@ PyObject* PlanState::call_again(PyObject* const* args, std::size_t count, Scalar
   for (std::size_t i = 0; i < count; ++i) {
     places |= reinterpret_cast<std::uintptr_t>(views[i].data);
     PyObject* const way = ways == Py_None ? Py_None : PyTuple_GET_ITEM(ways, static_cast<Py_ssize_t>(i));
-    if (way != Py_None) taken[i].give(way, views[i]);
+    if (way != Py_None && !taken[i].give(way, views[i])) return nullptr;
   }
   const std::span<const TensorView> inputs(views.data(), count);
   const Specialisation* specialisation = plan_.last(inputs);

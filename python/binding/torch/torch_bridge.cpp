@@ -77,7 +77,10 @@ bool TorchBridge::is_tensor(PyObject* object) const {
 }
 
 bool TorchBridge::is_wrapped(PyObject* tensor) const {
-  return nb::cast<bool>(torch_.attr("_C").attr("_functorch").attr("is_functorch_wrapped_tensor")(nb::handle(tensor)));
+  const nb::object functorch = torch_.attr("_C").attr("_functorch");
+  const auto is = [&](const char* what) { return nb::cast<bool>(functorch.attr(what)(nb::handle(tensor))); };
+  // The second: of gradients that come in batches, `torch.autograd.grad(…, is_grads_batched=True)`.
+  return is("is_functorch_wrapped_tensor") || is("is_legacy_batchedtensor");
 }
 
 bool TorchBridge::interposed() const {

@@ -51,7 +51,8 @@ class TorchBridge {
            reinterpret_cast<PyObject*>(Py_TYPE(object)) == parameter_type_.ptr();
   }
   [[nodiscard]] bool is_tensor(PyObject* object) const;
-  /// Inside torch.func's vmap, grad and the like, a plain tensor is a wrapper that only torch sees through.
+  /// Inside torch.func's vmap, grad and the like, and of gradients in batches, a plain tensor is a wrapper that only torch sees
+  /// through.
   [[nodiscard]] bool is_wrapped(PyObject* tensor) const;
 
   /// Whether a dispatch mode (fake tensors, tracing, flop counting) wants to see every operation.

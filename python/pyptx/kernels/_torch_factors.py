@@ -116,9 +116,11 @@ Ready = dict[Any, tuple[Any, Any, tuple[Way, ...], "tuple[int, ...] | None"]]
 def keep(ready: Ready, key: Any, bound: tuple[Any, Any], given: Sequence[Any], taken: Sequence[Any], shape: Any) -> None:
     """Has `again` know calls with this key: a key says shapes, strides and types of all that is given. Not where one of the
     tensors had to be copied. `shape` is the result's, if it is not the kernel's own."""
+    if torch._C._are_functorch_transforms_active():  # where nothing says where it lies
+        return
     ways: list[Way] = []
     for x, y in zip(given, taken, strict=True):
-        if not x.numel() or _place(x) != _place(y):
+        if type(x) not in PLAIN or type(y) not in PLAIN or not x.numel() or _place(x) != _place(y):
             return
         as_it_is = x.shape == y.shape and x.stride() == y.stride()
         ways.append(None if as_it_is else (tuple(y.shape), tuple(y.stride())))

@@ -17,7 +17,7 @@ from ..errors import PtxError
 from ..torch_support import state
 from ..torch_support.dynamo import call_number_under_dynamo
 from ..torch_support.operators import register_operators
-from ..torch_support.refusals import raise_to_dynamo
+from ..torch_support.refusals import needs_gradient, raise_to_dynamo
 from . import _tuned
 from ._known import PLAIN, Bound, Call, plainly
 from ._library import Has, alignment_of, chosen, is_flat, kernel_of, sizes_of
@@ -162,13 +162,23 @@ def _bound(kernel: Any, scalars: Scalars, rows: int) -> tuple[Any, Any]:
 
 
 def _place(tensor: Any) -> int:
-    """Its address, as far as there is one: what torch makes up while it traces has none."""
+    """Its address, as far as there is one: what torch makes up while it traces has none. Inside torch.func, that of what stands
+    behind it."""
     if type(tensor) not in PLAIN:
         return 0
     try:
         return int(tensor.data_ptr())
-    except RuntimeError:  # inside torch.func
-        return 0
+    except RuntimeError:
+        functorch = torch._C._functorch
+        if not functorch.is_functorch_wrapped_tensor(tensor):
+            return 0
+        return _place(functorch.get_unwrapped(tensor))
+
+
+def is_wrapped(tensor: Any) -> bool:
+    """Whether it is a tensor inside torch.func, or a gradient of a batch of them."""
+    functorch = torch._C._functorch
+    return bool(functorch.is_functorch_wrapped_tensor(tensor) or functorch.is_legacy_batchedtensor(tensor))
 
 
 def _dtype(operation: str, x: Any) -> str:
@@ -272,10 +282,12 @@ def _refuse_distances(operation: str, name: str, x: Any) -> NoReturn:
 def _needs_gradient(*tensors: Any) -> bool:
     if not torch.is_grad_enabled():
         return False
-    for x in tensors:  # noqa: SIM110 - Dynamo traces this
+    for x in tensors:
         if x is not None and x.requires_grad:
             return True
-    return False
+    if _is_compiling() or not torch._C._are_functorch_transforms_active():
+        return False
+    return any(x is not None and needs_gradient(x) for x in tensors)
 
 
 def _row_by_row(gradient: Any) -> Any:

@@ -18,7 +18,7 @@ from ._known import PLAIN
 from ._linear import require_linear, rows_of_chunk
 from ._loss import Loss, loss_of
 from ._products import shape_of
-from ._torch_launch import _is_compiling, _needs_gradient, _place, launch
+from ._torch_launch import _is_compiling, _needs_gradient, is_wrapped, launch
 from ._torch_loss import _CLASSES, cross_entropy, is_reduced_at_once, losses_of, reduced, scale_of
 from ._torch_matmul import _HALVES, Epilogue, _product, matmul
 
@@ -52,7 +52,7 @@ def linear_cross_entropy(
     if not differentiated:
         losses = _losses(loss, rows, matrix, weight, bias, classes)
         return losses.view(target.shape) if reduction == "none" else reduced(losses, classes, loss, reduction)
-    wanted = (x.requires_grad, weight.requires_grad, bias is not None and bias.requires_grad)
+    wanted = (_needs_gradient(x), _needs_gradient(weight), _needs_gradient(bias))
     if reduction == "none":
         return _differentiated_losses(loss, rows, wanted, matrix, weight, bias, classes).view(target.shape)
     return _differentiated_total(loss, rows, wanted, reduction == "mean", matrix, weight, bias, classes)[0]
@@ -105,7 +105,8 @@ def _gradients(
         if len(chunks) > 1:
             rows, classes = x[begin:end], target[begin:end]
             of_losses = scale if isinstance(scale, tuple) else scale[begin:end]
-        each, logits = losses_of(loss, _logits(rows, weight, bias), classes, of_losses, in_place=True)
+        in_place = _is_compiling() or not torch._C._are_functorch_transforms_active()  # a batch is of new tensors
+        each, logits = losses_of(loss, _logits(rows, weight, bias), classes, of_losses, in_place)
         losses.append(each)
         if wanted[0]:  # `matmul`: perhaps a call like an earlier one
             of_x.append(matmul(logits, weight, None, None, None, out_dtype))
@@ -184,9 +185,11 @@ class _Total:
     @staticmethod
     @once("linear_cross_entropy")
     def backward(ctx: Any, gradient: Any, *_: Any) -> Any:
+        if gradient is None:
+            return (None,) * 8
         x, weight, bias, target, counts = ctx.saved_tensors
         found, factor = ctx.found, gradient if counts is None else gradient / counts.clamp(min=1)  # of no row: zeros
-        if _is_compiling() or counts is not None or not _place(gradient):  # the last: inside torch.func
+        if _is_compiling() or counts is not None or is_wrapped(gradient):
             found = [None if each is None else (each * factor).to(ctx.dtype) for each in found]
         elif found is None:  # a second backward: the gradients were given away, so they are made again
             scale = gradient.expand(target.shape)

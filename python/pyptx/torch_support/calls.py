@@ -55,6 +55,8 @@ def call_plan(plan: Plan, inputs: tuple[Any, ...], scalars: tuple[int | None, ..
             if state.torch._C._functorch.is_batchedtensor(x):
                 refuse_vmap(f"kernel `{plan.name}`")
     refuse_gradients(plan.name, inputs, out or ())
+    if not aliases_of(plan) and out is None and any(_comes_in_batches(x) for x in inputs):
+        return _call_in_turn(plan, inputs, scalars)
     if is_exporting():
         check_inputs(plan, inputs)
         key, payload = exported_kernel(plan, static_specs(plan, inputs), scalars)
@@ -75,6 +77,28 @@ def call_plan(plan: Plan, inputs: tuple[Any, ...], scalars: tuple[int | None, ..
     if outputs is not None:  # what autograd saved of them is no longer what it was
         state.torch.autograd.graph.increment_version([x for x in outputs if not x.is_inference()])
     return results
+
+
+def _comes_in_batches(x: Any) -> bool:
+    """A gradient of `torch.autograd.grad(…, is_grads_batched=True)`, where there is `vmap` of an older kind."""
+    return bool(state.torch._C._functorch.is_legacy_batchedtensor(x))
+
+
+def _call_in_turn(plan: Plan, inputs: Sequence[Any], scalars: tuple[int | None, ...]) -> Any:
+    torch = state.torch
+    level = torch._C._vmapmode_increment_nesting() - 1
+    torch._C._vmapmode_decrement_nesting()
+    batches = [torch._remove_batch_dim(x, level, 1, 0) if _comes_in_batches(x) else None for x in inputs]
+    count = next(len(x) for x in batches if x is not None)
+
+    def element(number: int) -> list[Any]:
+        # Copied: an element of a batch may begin where a kernel cannot load.
+        return [x if batch is None else batch[number].clone() for x, batch in zip(inputs, batches, strict=True)]
+
+    results = [plan(*element(number), scalars=scalars) for number in range(count)]
+    if isinstance(results[0], tuple):
+        return tuple([torch._add_batch_dim(torch.stack(each), 0, level) for each in zip(*results, strict=True)])
+    return torch._add_batch_dim(torch.stack(results), 0, level)
 
 
 @state.constant

@@ -36,6 +36,11 @@ def path_of(torch: Any) -> Path:
     return get_global_cache().cache_dir / "nodes" / f"{key}.so"
 
 
+def are_kept() -> bool:
+    """Whether there is a disk cache."""
+    return get_global_cache().enable_disk
+
+
 def module() -> Any:
     """The nodes, or None where none are made for this torch, or the disk cache is off. Warns of a file that cannot be loaded."""
     global _module, _is_known
@@ -44,7 +49,7 @@ def module() -> Any:
 
         path, _is_known = path_of(torch), True
         try:
-            _module = _load(path) if get_global_cache().enable_disk and path.exists() else None
+            _module = _load(path) if are_kept() and path.exists() else None
         except ImportError as why:
             _ptx.warn_author(f"autograd nodes in Python are taken, as those in C++ cannot be loaded: {why}")
     return _module
@@ -66,7 +71,7 @@ def build() -> Path:
     import torch
 
     path = path_of(torch)
-    if not get_global_cache().enable_disk:
+    if not are_kept():
         _ptx.raise_error("cache_unusable", "nodes are kept in the disk cache, which is off", "`PYPTX_CACHE_DIR` names its folder")
     try:
         found = _load(path)
@@ -105,4 +110,4 @@ def _compile(torch: Any, path: Path) -> None:
         made.replace(path)
 
 
-__all__ = ["build", "command_of", "module", "path_of"]
+__all__ = ["are_kept", "build", "command_of", "module", "path_of"]

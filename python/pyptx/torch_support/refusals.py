@@ -21,13 +21,23 @@ def has_tangent(x: Any) -> bool:
     return forward._current_level >= 0 and forward.unpack_dual(x).tangent is not None
 
 
+def needs_gradient(x: Any) -> bool:
+    """Whether torch differentiates it, at whatever level of torch.func: inside of `vmap` a tensor does not say so itself."""
+    functorch = state.torch._C._functorch
+    while not x.requires_grad:
+        if not functorch.is_functorch_wrapped_tensor(x):
+            return False
+        x = functorch.get_unwrapped(x)
+    return True
+
+
 def refuse_gradients(name: str, inputs: Sequence[Any], outputs: Sequence[Any] = ()) -> None:
     for number, x in enumerate(inputs):
         if has_tangent(x):
             refuse_argument(name, number, "tangent")
-        if state.torch.is_grad_enabled() and x.requires_grad:
+        if state.torch.is_grad_enabled() and needs_gradient(x):
             refuse_argument(name, number, "gradient")
-    if state.torch.is_grad_enabled() and any(x.requires_grad or has_tangent(x) for x in outputs):
+    if state.torch.is_grad_enabled() and any(needs_gradient(x) or has_tangent(x) for x in outputs):
         refuse_argument(name, 0, "gradient of out")
 
 

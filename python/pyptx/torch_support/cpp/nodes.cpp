@@ -185,8 +185,9 @@ bool is_watched() {
 }
 
 /// Elements in memory of the host or of a GPU, and nothing that happens when they are asked for: the dispatch keys are those of a
-/// fresh tensor.
+/// fresh tensor, and there is no tangent of forward-mode differentiation.
 bool is_plain(const Tensor& tensor) {
+  if (tensor._fw_grad(0).defined()) return false;
   const auto keys_of = [](c10::DeviceType device) {
     const c10::InferenceMode off(false);  // where keys are others
     return at::empty({0}, at::TensorOptions(device)).key_set();
@@ -227,6 +228,13 @@ class Outputs final : public ptx::nodes::Caller {
   Tensor* into_;
 };
 
+/// Elements from a tensor's first to behind its last.
+std::int64_t extent(c10::IntArrayRef sizes, c10::IntArrayRef strides) {
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) last += (sizes[i] - 1) * strides[i];
+  return last + 1;
+}
+
 bool launch(const Step& step, Values& values, std::size_t known) {
   std::array<ptx::nodes::Tensor, most_values> inputs;
   const c10::Device device = values[step.arguments[0].value].device();
@@ -237,6 +245,7 @@ bool launch(const Step& step, Values& values, std::size_t known) {
     const DLDataType type = at::getDLDataType(tensor);
     const c10::IntArrayRef sizes = argument.as_it_is ? tensor.sizes() : c10::IntArrayRef(argument.sizes);
     const c10::IntArrayRef strides = argument.as_it_is ? tensor.strides() : c10::IntArrayRef(argument.strides);
+    if (!argument.as_it_is && extent(sizes, strides) > extent(tensor.sizes(), tensor.strides())) return false;
     inputs[count++] = {const_cast<void*>(tensor.const_data_ptr()),  // NOLINT: no plan of a node's changes what it is given
                        sizes.data(),
                        strides.data(),
