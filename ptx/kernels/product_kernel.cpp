@@ -56,8 +56,12 @@
 // 520 they take 18: a row of a copy that touches two lines takes 4.1 clocks and not 2, whether a neighbour fetches it or the
 // block itself. Tried without gain (1 % or less either way, on this and ten other shapes): descriptors prefetched
 // (`prefetch.tensormap`), a box for each 64 columns of a tile so that no copy is waited for, of the last step only the wgmmas
-// along K that have something to multiply, tiles of 256 rows, other L2 promotions. Next: boxes of 64 columns of which the last
-// overlaps the one before, for 192 x 176; A by `cp.async`, which does not mind lines, while B comes by TMA. 64 x 4096 x 4096
+// along K that have something to multiply, tiles of 256 rows, other L2 promotions. Measured, and not taken up
+// yet (us, torch 12.2 to 12.5 in these runs, 192 x 192 13.4 to 13.6): 192 x 176 that leave in two boxes of 88 columns, which a
+// tile waits for, so that four stages fit, 13.0 to 13.3; of the last step along K only the wgmmas that have something to
+// multiply, too, 12.8; blocks that begin to copy before the others of their cluster are there, too, 12.6. With A in rows of 1,152
+// bytes, which begin with a line, the second is 11.8 (1.03 of torch): rows that begin inside of lines are all that is left. Next:
+// these three, if no other shape loses; A by `cp.async`, which does not mind lines, while B comes by TMA. 64 x 4096 x 4096
 // (1.00): 64 blocks have as many bytes of activations from the L2 cache as of weights from memory; 128 with half of K each take
 // the same time.
 //
