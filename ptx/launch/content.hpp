@@ -1,4 +1,4 @@
-// What an image's text comes to: everything but the values of scalars, so that images which differ in those alone share it.
+// What an image's text comes to: everything but how it is launched, so that images which differ in that alone share it.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ struct KernelImage::Content {
   const std::vector<std::size_t> param_offsets;  // of the spec's
 
   HostSide host{};
-  DeviceSide device;
+  const std::shared_ptr<SharedCode> code;
 };
 
 }  // namespace ptx::launch

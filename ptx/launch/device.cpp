@@ -58,9 +58,17 @@ Expected<void> wait_for(const LaunchSpec& spec, const ReadyKernel& ready, cuda::
 // -- what is ready
 // --------------------------------------------------------------------------------------------------------------------
 
-DeviceSide::~DeviceSide() {
-  if (captured_.load(std::memory_order_relaxed)) return;
+SharedCode::~SharedCode() {
+  if (is_captured()) return;
   for (auto& kernel : code_.release()) cuda::retire(std::move(kernel));
+}
+
+Expected<cuda::LoadedKernel*> SharedCode::on(const cuda::Device& gpu, const DeviceCode::Image& image,
+                                             const std::function<CompilerText()>& text, Diagnostics& warnings) {
+  const std::lock_guard lock(mutex_);
+  auto loaded = code_.on(gpu, image, text);
+  for (Diagnostic& warning : code_.take_warnings()) warnings.push_back(std::move(warning));
+  return loaded;
 }
 
 Expected<cuda::LoadedKernel*> DeviceSide::code_on(const cuda::Device& gpu, const LaunchSpec& spec,
@@ -72,9 +80,7 @@ Expected<cuda::LoadedKernel*> DeviceSide::code_on(const cuda::Device& gpu, const
                                 .dynamic_smem_bytes = spec.geometry.dynamic_smem_bytes,
                                 .non_portable_cluster = std::uint64_t{cluster[0]} * cluster[1] * cluster[2] > 8,
                                 .param_bytes = std::move(param_bytes)};
-  auto loaded = code_.on(gpu, image, text);
-  // Also when the load failed after it: what a compiler says may be why.
-  for (Diagnostic& warning : code_.take_warnings()) warnings_.push_back(std::move(warning));
+  auto loaded = code_->on(gpu, image, text, warnings_);
   warned_.store(!warnings_.empty(), std::memory_order_release);
   return loaded;
 }
@@ -133,9 +139,9 @@ bool KernelImage::synchronous() noexcept {
   return is;
 }
 
-bool KernelImage::prepared(int ordinal) const noexcept { return content_->device.ready(ordinal) != nullptr; }
-Diagnostics KernelImage::take_load_warnings() const { return content_->device.take_warnings(); }
-std::vector<cuda::Cubin> KernelImage::ready_cubins() const { return content_->device.cubins(); }
+bool KernelImage::prepared(int ordinal) const noexcept { return device_->ready(ordinal) != nullptr; }
+Diagnostics KernelImage::take_load_warnings() const { return device_->take_warnings(); }
+std::vector<cuda::Cubin> KernelImage::ready_cubins() const { return content_->code->cubins(); }
 
 std::vector<SourceLocation> KernelImage::places() const {
   if (!content_->accepted) return {};
@@ -147,7 +153,7 @@ CompilerText KernelImage::compiler_text() const {
 }
 
 Expected<const ReadyKernel*> KernelImage::load(int ordinal) const {
-  return content_->device.load(ordinal, spec_, [this] { return compiler_text(); });
+  return device_->load(ordinal, spec_, [this] { return compiler_text(); });
 }
 
 Expected<void> KernelImage::prepare(int ordinal) const {
@@ -158,7 +164,7 @@ Expected<void> KernelImage::prepare(int ordinal) const {
 }
 
 Expected<void> KernelImage::launch(const Cuda& gpu, std::span<void* const> pointers, Scalars scalars) const {
-  const ReadyKernel* ready = content_->device.ready(gpu.ordinal);
+  const ReadyKernel* ready = device_->ready(gpu.ordinal);
   if (ready == nullptr) [[unlikely]] {
     auto loaded = load(gpu.ordinal);
     if (!loaded) return Unexpected{std::move(loaded).error()};
@@ -176,7 +182,7 @@ Expected<void> KernelImage::launch(const Cuda& gpu, std::span<void* const> point
   if (!guard.ok()) [[unlikely]]
     return guard.entered();
 
-  content_->device.note_capture(*ready, gpu.stream);
+  device_->note_capture(*ready, gpu.stream);
   if (!passes_values_) [[likely]]
     return launch_with(*ready, gpu, pointers, scalars, nullptr);
   alignas(cuda::api::TensorMapBytes) std::byte room[max_descriptor_values * sizeof(cuda::api::TensorMapBytes)];  // not cleared

@@ -35,10 +35,24 @@ std::vector<Alignment> tensor_alignments(const check::Accepted& accepted, const 
   return by_tensor;
 }
 
+/// Whether two launches of a text are the same to its code, and pass the same parameters.
+bool have_one_content(const LaunchSpec& a, const LaunchSpec& b) {
+  const auto passes_alike = [](const Param& one, const Param& other) {
+    return one.kind == other.kind && one.arg == other.arg && one.size_bytes == other.size_bytes &&
+           one.align_bytes == other.align_bytes;
+  };
+  return a.entry == b.entry && a.inputs == b.inputs && a.outputs == b.outputs && a.geometry.cluster == b.geometry.cluster &&
+         a.geometry.dynamic_smem_bytes == b.geometry.dynamic_smem_bytes &&
+         std::equal(a.params.begin(), a.params.end(), b.params.begin(), b.params.end(), passes_alike);
+}
+
 }  // namespace
 
 KernelImage::Content::Content(std::shared_ptr<const ir::Listing> text, const LaunchSpec& spec, std::vector<cuda::Cubin> cubins)
-    : listing(std::move(text)), name(kept_name(spec.entry)), param_offsets(spec.offsets()), device(std::move(cubins)) {
+    : listing(std::move(text)),
+      name(kept_name(spec.entry)),
+      param_offsets(spec.offsets()),
+      code(std::make_shared<SharedCode>(std::move(cubins))) {
   hash.add(listing->text);
   for (std::uint32_t i = 0; i < spec.inputs + spec.outputs; ++i)
     tensor_names.push_back(i < spec.inputs ? cat("input ", i) : cat("output ", i - spec.inputs));
@@ -50,8 +64,9 @@ std::int64_t KernelImage::handle_of(const Digest& key) {
   return static_cast<std::int64_t>(value & 0x7FFF'FFFF'FFFF'FFFF);
 }
 
-KernelImage::KernelImage(std::shared_ptr<Content> content, LaunchSpec spec)
-    : content_(std::move(content)), spec_(std::move(spec)), meta_(spec_.serialise()) {
+KernelImage::KernelImage(std::shared_ptr<Content> content, std::shared_ptr<DeviceSide> device, LaunchSpec spec)
+    : content_(std::move(content)), device_(std::move(device)), spec_(std::move(spec)), meta_(spec_.serialise()) {
+  if (device_ == nullptr) device_ = std::make_shared<DeviceSide>(content_->code);
   passes_values_ = std::any_of(spec_.params.begin(), spec_.params.end(),
                                [](const Param& param) { return param.kind == Param::Kind::tensor_map_value; });
   key_ = Sha256(content_->hash).add(meta_).finish();
@@ -79,7 +94,7 @@ Expected<std::shared_ptr<const KernelImage>> KernelImage::make(check::Accepted a
   }
   content->alignments = tensor_alignments(accepted, *entry, spec);
   content->accepted = std::move(accepted);
-  return std::shared_ptr<const KernelImage>(new KernelImage(std::move(content), std::move(spec)));
+  return std::shared_ptr<const KernelImage>(new KernelImage(std::move(content), nullptr, std::move(spec)));
 }
 
 Expected<std::shared_ptr<const KernelImage>> KernelImage::from_text(std::string text, std::string_view meta) {
@@ -97,7 +112,7 @@ Expected<std::shared_ptr<const KernelImage>> KernelImage::from_text(std::string 
   listing->text = std::move(text);
   auto content = std::make_shared<Content>(std::move(listing), *spec, std::move(ready.cubins));
   if (ready.tensor_names.size() == content->tensor_names.size()) content->tensor_names = std::move(ready.tensor_names);
-  return std::shared_ptr<const KernelImage>(new KernelImage(std::move(content), std::move(*spec)));
+  return std::shared_ptr<const KernelImage>(new KernelImage(std::move(content), nullptr, std::move(*spec)));
 }
 
 Expected<std::shared_ptr<const KernelImage>> KernelImage::with_scalars(Scalars scalars) const {
@@ -106,7 +121,19 @@ Expected<std::shared_ptr<const KernelImage>> KernelImage::with_scalars(Scalars s
   auto given = scalars.begin();
   for (Param& param : spec.params)
     if (param.kind == Param::Kind::scalar && given != scalars.end()) param.bits = given++->value_or(param.bits);
-  return std::shared_ptr<const KernelImage>(new KernelImage(content_, std::move(spec)));
+  return std::shared_ptr<const KernelImage>(new KernelImage(content_, device_, std::move(spec)));
+}
+
+Expected<std::shared_ptr<const KernelImage>> KernelImage::with_launch(LaunchSpec spec) const {
+  if (!content_->accepted) {
+    return Unexpected{{.kind = Kind::unknown_kernel,
+                       .message = cat("kernel `", spec_.entry, "` was made of text alone, and is launched as that says")}};
+  }
+  if (!have_one_content(spec_, spec)) return make(*content_->accepted, content_->listing, std::move(spec));
+  if (auto valid = spec.validate(); !valid) return Unexpected{std::move(valid).error()};
+  const ir::Function& entry = *content_->accepted->module().find(spec.entry);
+  if (auto ok = check_fits(*content_->accepted, entry, spec); !ok) return Unexpected{std::move(ok).error()};
+  return std::shared_ptr<const KernelImage>(new KernelImage(content_, nullptr, std::move(spec)));
 }
 
 // -- what a launch is given

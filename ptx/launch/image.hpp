@@ -25,6 +25,8 @@ struct ReadyKernel;
 
 /// Immutable and shared: by registry, plans, XLA's executables. Everything made lazily is made once; any thread may call
 /// anything.
+class DeviceSide;
+
 class KernelImage : public std::enable_shared_from_this<KernelImage> {
  public:
   /// An image of a module made in this process: it runs on the executor and on GPUs. Kinds: unknown_kernel (no such entry),
@@ -46,6 +48,11 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
   /// The same kernel with other values of its scalar parameters. Both share what was decoded, compiled and loaded. Kind
   /// argument_count for another number of them.
   [[nodiscard]] Expected<std::shared_ptr<const KernelImage>> with_scalars(Scalars scalars) const;
+
+  /// The same text, launched otherwise: in another grid, with other values and descriptors of tensors of other sizes. The image
+  /// shares what the text comes to, its code and its variables, where nothing else differs; else it is made anew. Of an image
+  /// that was made of a module. Kinds: those of make().
+  [[nodiscard]] Expected<std::shared_ptr<const KernelImage>> with_launch(LaunchSpec spec) const;
 
   /// sha256(text || meta).
   [[nodiscard]] const Digest& key() const { return key_; }
@@ -96,7 +103,7 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
 
  private:
   struct Content;
-  KernelImage(std::shared_ptr<Content> content, LaunchSpec spec);
+  KernelImage(std::shared_ptr<Content> content, std::shared_ptr<DeviceSide> device, LaunchSpec spec);
   [[nodiscard]] Expected<void> check_count(std::size_t pointers, Scalars scalars) const;
   [[nodiscard]] Expected<void> check_alignments(std::span<void* const> pointers) const;
   [[nodiscard]] Diagnostic misaligned(std::size_t tensor, std::uintptr_t address) const;
@@ -104,7 +111,8 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
   [[nodiscard]] Expected<void> launch_with(const ReadyKernel& ready, const Cuda& gpu, std::span<void* const> pointers,
                                            Scalars scalars, cuda::api::TensorMapBytes* values_room) const;
 
-  std::shared_ptr<Content> content_;  // shared by images that differ in the values of scalars alone
+  std::shared_ptr<Content> content_;    // shared by images that launch the same text
+  std::shared_ptr<DeviceSide> device_;  // shared by images that differ in the values of scalars alone
   LaunchSpec spec_;
   std::string meta_;
   Digest key_{};

@@ -73,6 +73,23 @@ TEST_F(ImageTest, is_named_by_text_and_launch) {
   EXPECT_GT(image->handle(), 0);
 }
 
+TEST_F(ImageTest, other_launches_share_what_the_text_comes_to) {
+  const auto with = [&](const Geometry& geometry) {
+    return image->with_launch(LaunchSpec::make("twice", geometry, 1, 1).value());
+  };
+  const auto wider = with({.grid = {7, 1, 1}, .block = {32, 1, 1}}).value();
+  EXPECT_EQ(wider->program().value(), image->program().value()) << "decoded once";
+  EXPECT_EQ(wider->spec().geometry.grid, (Dims{7, 1, 1}));
+  EXPECT_NE(wider->key(), image->key());
+  EXPECT_EQ(wider->key(), Sha256().add(wider->text()).add(wider->meta()).finish());
+  const auto other = with({.block = {32, 1, 1}, .dynamic_smem_bytes = 64}).value();
+  EXPECT_NE(other->program().value(), image->program().value()) << "its code is prepared otherwise";
+  EXPECT_EQ(image->with_launch(LaunchSpec::make("twice", {}, 2, 1).value()).error().kind, Kind::param_layout);
+  EXPECT_EQ(image->with_launch(LaunchSpec::make("other", {}, 1, 1).value()).error().kind, Kind::unknown_kernel);
+  const auto text = KernelImage::from_text(image->text(), image->meta()).value();
+  EXPECT_EQ(text->with_launch(image->spec()).error().kind, Kind::unknown_kernel);
+}
+
 TEST_F(ImageTest, text_alone_is_read_checked_and_executed) {
   const auto text = KernelImage::from_text(image->text(), image->meta()).value();
   EXPECT_FALSE(text->has_module());

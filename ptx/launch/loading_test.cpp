@@ -47,6 +47,17 @@ TEST_F(LoadingTest, a_gpu_gets_the_cubin_of_ptxas) {
   EXPECT_EQ(fake.images.size(), 2u);
 }
 
+TEST_F(LoadingTest, other_launches_of_a_text_have_one_module) {
+  auto kernel = twice_image();
+  const auto wider =
+      kernel->with_launch(LaunchSpec::make("twice", {.grid = {9, 1, 1}, .block = {32, 1, 1}}, 1, 1).value()).value();
+  ASSERT_TRUE(kernel->prepare(0));
+  ASSERT_TRUE(wider->prepare(0));
+  EXPECT_EQ(fake.images.size(), 1u);
+  kernel.reset();  // the other one still launches it
+  EXPECT_TRUE(wider->prepared(0));
+}
+
 TEST_F(LoadingTest, the_driver_compiles_when_it_is_to) {
   const ScopedVariable driver("PYPTX_JIT", "driver");
   launch(*image());

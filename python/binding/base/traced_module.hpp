@@ -9,6 +9,10 @@
 #include "ptx/check/check.hpp"
 #include "ptx/ir/ir.hpp"
 
+namespace ptx::launch {
+class KernelImage;
+}
+
 namespace ptx::python {
 
 /// A traced kernel that the checker accepted, with its text. Bound as `pyptx._ptx.Module`.
@@ -18,6 +22,8 @@ struct TracedModule {
   std::string entry;
   std::uint64_t dynamic_smem = 0;        ///< bytes that its allocations take of the dynamic shared memory
   std::vector<std::string> tma_tensors;  ///< those whose descriptors are its last parameters
+  /// The last image that was made of it: those for other sizes share its code. With the GIL.
+  mutable std::weak_ptr<const launch::KernelImage> image{};
 };
 
 /// Checks a module and makes its text.

@@ -136,7 +136,11 @@ ImageHandle image_of_module(const TracedModule& traced, launch::Dims grid, launc
       launch::LaunchSpec::make(module, *entry, geometry, inputs, outputs, values, tiles, sizes, descriptors_of(maps)));
   if (!aliases.empty()) spec = unwrap_here(spec.with_aliases(aliases_of(aliases)));
   if (!inputs_apart.empty()) spec = unwrap_here(spec.with_inputs_apart(std::move(inputs_apart)));
-  return ImageHandle::registered(unwrap_here(launch::KernelImage::make(traced.accepted, traced.listing, std::move(spec))));
+  const auto before = traced.image.lock();
+  auto image = unwrap_here(before != nullptr ? before->with_launch(std::move(spec))
+                                             : launch::KernelImage::make(traced.accepted, traced.listing, std::move(spec)));
+  traced.image = image;
+  return ImageHandle::registered(std::move(image));
 }
 
 ImageHandle image_of_text(std::string text, std::string entry, launch::Dims grid, launch::Dims block, launch::Dims cluster,
