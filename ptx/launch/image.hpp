@@ -21,12 +21,11 @@ namespace ptx::launch {
 
 struct CompilerText;  // ptx/launch/loading.hpp
 
+class DeviceSide;
 struct ReadyKernel;
 
 /// Immutable and shared: by registry, plans, XLA's executables. Everything made lazily is made once; any thread may call
 /// anything.
-class DeviceSide;
-
 class KernelImage : public std::enable_shared_from_this<KernelImage> {
  public:
   /// An image of a module made in this process: it runs on the executor and on GPUs. Kinds: unknown_kernel (no such entry),
