@@ -67,7 +67,8 @@ class KernelImage : public std::enable_shared_from_this<KernelImage> {
   /// Decodes for the executor. Kinds: bad_image (text that is not PTX or not accepted), not_executed.
   [[nodiscard]] Expected<std::shared_ptr<const vgpu::Program>> program() const;
   /// The bytes of a .global or .const variable of its module, as launches on the executor read and leave them: images that
-  /// with_scalars made of one another share them. Not while such a launch runs. Kinds: those of program(), and undefined_symbol.
+  /// with_scalars and with_launch made of one another share them. Not while such a launch runs. Kinds: those of program(), and
+  /// undefined_symbol.
   [[nodiscard]] Expected<std::span<std::byte>> variable(std::string_view name) const;
   /// Loads on the GPU and validates the launch there, as the first launch otherwise does. Kinds: no_driver, no_device,
   /// wrong_device, compile_error, launch_config, param_layout, driver_error, capture_unprepared, and those of cuda::compile.

@@ -1,32 +1,20 @@
 """Gradients of torch calls that are like earlier ones: the same as those of the first, in every way a backward is reached."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from pyptx import executor, kernels  # noqa: E402
-from pyptx.kernels import _known, _torch, _torch_launch, _torch_loss, _tuned  # noqa: E402
+from kinds_of_nodes import checked  # noqa: E402, F401 - around each test
+
+from pyptx import kernels  # noqa: E402
+from pyptx.kernels import _known, _torch, _torch_launch, _torch_loss  # noqa: E402
 from pyptx.torch_support import nodes  # noqa: E402
 
 functional = torch.nn.functional
 ROWS = {"matrix": (6, 96), "batch": (2, 3, 96), "odd": (5, 33)}
-
-
-@pytest.fixture(autouse=True, params=["nodes in Python", "nodes in C++"])
-def checked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    if request.param == "nodes in C++":
-        nodes.build()
-        assert nodes.module() is not None
-    else:
-        monkeypatch.setattr(nodes, "module", lambda: None)
-    _tuned.forget_plans()
-    with executor.checking() as findings:
-        yield
-    _tuned.forget_plans()
-    assert not findings
 
 
 def leaf(*shape: int, dtype: Any = torch.float32, seed: int = 0) -> Any:

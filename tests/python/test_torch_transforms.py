@@ -1,31 +1,18 @@
 """The kernel library inside torch.func and beside it: what is known of one call must not be another's."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from pyptx import errors, executor, kernels  # noqa: E402
-from pyptx.kernels import _tuned  # noqa: E402
-from pyptx.torch_support import nodes  # noqa: E402
+from kinds_of_nodes import checked  # noqa: E402, F401 - around each test
+
+from pyptx import errors, kernels  # noqa: E402
 
 functional = torch.nn.functional
 half = torch.bfloat16
-
-
-@pytest.fixture(autouse=True, params=["nodes in Python", "nodes in C++"])
-def checked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    if request.param == "nodes in C++":
-        nodes.build()
-    else:
-        monkeypatch.setattr(nodes, "module", lambda: None)
-    _tuned.forget_plans()
-    with executor.checking() as findings:
-        yield
-    _tuned.forget_plans()
-    assert not findings
 
 
 def drawn(*shape: int, seed: int = 0, dtype: Any = torch.float32) -> Any:

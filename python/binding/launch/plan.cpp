@@ -108,10 +108,11 @@ Expected<std::shared_ptr<const launch::KernelImage>> PlanState::make_image(const
   }
 }
 
-bool PlanState::view_plain(const TorchBridge* torch, PyObject* const* args, std::span<TensorView> views) {
-  if (torch == nullptr || !torch->has_exchange() || views.empty()) return false;
+bool PlanState::view_plain(const TorchBridge* torch, std::span<PyObject* const> args, std::span<TensorView> views) const {
+  const bool fits = !args.empty() && args.size() == signature().inputs().size() && args.size() <= views.size();
+  if (torch == nullptr || !torch->has_exchange() || !fits) return false;
   const bool gradients = torch->grad_enabled();
-  for (std::size_t i = 0; i < views.size(); ++i) {
+  for (std::size_t i = 0; i < args.size(); ++i) {
     if (!torch->is_plain_tensor(args[i]) || (gradients && torch->requires_grad(args[i])) || !torch->read(args[i], views[i]))
       return false;
   }
@@ -121,8 +122,7 @@ bool PlanState::view_plain(const TorchBridge* torch, PyObject* const* args, std:
 PyObject* PlanState::call_fast(PyObject* const* args, std::size_t count, Scalars scalars, PyObject* out) {
   const TorchBridge* torch = TorchBridge::ready();
   std::array<TensorView, max_fast_tensors> views;
-  if (count != signature().inputs().size() || count > max_fast_tensors || !view_plain(torch, args, {views.data(), count}))
-    return nullptr;
+  if (!view_plain(torch, {args, count}, views)) return nullptr;
   const std::span<const TensorView> inputs(views.data(), count);
   const Specialisation* specialisation = plan_.last(inputs);
   if (specialisation == nullptr) return nullptr;
@@ -142,8 +142,7 @@ PyObject* PlanState::call_fast(PyObject* const* args, std::size_t count, Scalars
 PyObject* PlanState::call_again(PyObject* const* args, std::size_t count, Scalars scalars, PyObject* ways) {
   const TorchBridge* torch = TorchBridge::ready();
   std::array<TensorView, max_fast_tensors> views;
-  if (count != signature().inputs().size() || count > max_fast_tensors || !view_plain(torch, args, {views.data(), count}))
-    return nullptr;
+  if (!view_plain(torch, {args, count}, views)) return nullptr;
   if (ways != Py_None && (!PyTuple_Check(ways) || PyTuple_GET_SIZE(ways) != static_cast<Py_ssize_t>(count)))
     throw nb::cast_error();
   std::array<Way, max_fast_tensors> taken;

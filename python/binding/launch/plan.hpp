@@ -49,8 +49,9 @@ class PlanState {
 
  private:
   Expected<std::shared_ptr<const launch::KernelImage>> make_image(const tile::Env& env);
-  /// Views plain torch tensors that no one but us has to see. False: the careful path must look.
-  static bool view_plain(const TorchBridge* torch, PyObject* const* args, std::span<launch::TensorView> views);
+  /// Views as many plain torch tensors as the kernel has inputs, which no one but us has to see. False: the careful path must
+  /// look.
+  bool view_plain(const TorchBridge* torch, std::span<PyObject* const> args, std::span<launch::TensorView> views) const;
   PreparedOutputs& prepared(const launch::Specialisation& specialisation) {
     if (prepared_.size() <= specialisation.index) prepared_.resize(specialisation.index + 1);
     return prepared_[specialisation.index];
